@@ -1,0 +1,111 @@
+# Tests of a library, by folder:
+#   libs/<name>/tests/*.cpp                  <name>_test
+#   libs/<name>/tests/{unit,wire}/**.cpp     <name>_unit_test
+#   libs/<name>/tests/server/**.cpp          <name>_server_test, label "server": each starts the server that it needs
+# A test may include what is in src/ and tests/ of its library, and use core, memory and testing.
+
+include(GoogleTest)
+find_package(GTest REQUIRED)
+
+find_program(MILLRACE_NATS_SERVER nats-server PATHS /usr/sbin DOC "The nats-server that server tests start")
+set(MILLRACE_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_stack_use_after_return=1" "UBSAN_OPTIONS=print_stacktrace=1"
+                              "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/tsan.supp:halt_on_error=1")
+if(MILLRACE_NATS_SERVER)
+  list(APPEND MILLRACE_TEST_ENVIRONMENT "MILLRACE_NATS_SERVER=${MILLRACE_NATS_SERVER}")
+endif()
+
+# One precompiled header for all tests: gtest and the containers are most of what a small test compiles.
+function(millrace_use_test_pch target)
+  if(NOT TARGET millrace_test_pch)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/test_pch.cpp" CONTENT "// The owner of the tests' precompiled header.\n")
+    add_library(millrace_test_pch OBJECT "${PROJECT_BINARY_DIR}/test_pch.cpp")
+    target_compile_features(millrace_test_pch PRIVATE cxx_std_23)
+    target_link_libraries(millrace_test_pch PRIVATE GTest::gtest Threads::Threads)
+    target_precompile_headers(
+      millrace_test_pch PRIVATE <gtest/gtest.h> <chrono> <coroutine> <cstdint> <expected> <functional> <map> <memory>
+      <optional> <string> <string_view> <variant> <vector>)
+    millrace_set_warnings(millrace_test_pch)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM millrace_test_pch)
+endfunction()
+
+# millrace_test(<name> PREFIX <prefix> SOURCES <file>... [LIBS <target>...] [LABELS <label>...] [TIMEOUT <seconds>])
+# One gtest program; each of its tests is a test of ctest, named <prefix>.<suite>.<test>.
+function(millrace_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX;TIMEOUT" "SOURCES;LIBS;LABELS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT ${MILLRACE_TEST_TIMEOUT})
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest GTest::gtest_main Threads::Threads)
+  millrace_set_warnings(${name})
+  millrace_use_test_pch(${name})
+  set(prefix)
+  if(arg_PREFIX)
+    set(prefix "${arg_PREFIX}.")
+  endif()
+  gtest_discover_tests(
+    ${name}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    TEST_PREFIX "${prefix}"
+    PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ENVIRONMENT "${MILLRACE_TEST_ENVIRONMENT}")
+endfunction()
+
+function(millrace_add_tests_of library suffix)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LABELS")
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  set(libs millrace::${library})
+  foreach(helper core memory testing)
+    if(TARGET millrace::${helper})
+      list(APPEND libs millrace::${helper})
+    endif()
+  endforeach()
+  get_target_property(private_links millrace_${library} MILLRACE_PRIVATE_LINKS)
+  list(REMOVE_DUPLICATES libs)
+  set(root "${PROJECT_SOURCE_DIR}/libs/${library}")
+  millrace_test(
+    ${library}_${suffix}
+    PREFIX ${library}
+    SOURCES ${arg_SOURCES}
+    LIBS ${libs} ${private_links}
+    LABELS ${arg_LABELS})
+  target_include_directories(${library}_${suffix} PRIVATE "${root}/src" "${root}/tests")
+endfunction()
+
+function(millrace_add_library_tests)
+  get_property(available GLOBAL PROPERTY MILLRACE_AVAILABLE)
+  foreach(library IN LISTS available)
+    set(tests "${PROJECT_SOURCE_DIR}/libs/${library}/tests")
+    file(GLOB plain CONFIGURE_DEPENDS "${tests}/*.cpp")
+    file(GLOB_RECURSE unit CONFIGURE_DEPENDS "${tests}/unit/*.cpp" "${tests}/wire/*.cpp")
+    file(GLOB_RECURSE server CONFIGURE_DEPENDS "${tests}/server/*.cpp")
+    millrace_add_tests_of(${library} test SOURCES ${plain} LABELS ${library})
+    millrace_add_tests_of(${library} unit_test SOURCES ${unit} LABELS ${library})
+    millrace_add_tests_of(${library} server_test SOURCES ${server} LABELS server)
+  endforeach()
+endfunction()
+
+# Every public header compiles alone: one object a header, without optimisation.
+function(millrace_add_header_tests)
+  get_property(available GLOBAL PROPERTY MILLRACE_AVAILABLE)
+  foreach(library IN LISTS available)
+    set(root "${PROJECT_SOURCE_DIR}/libs/${library}/include")
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${root}" "${root}/*.hpp")
+    set(sources)
+    foreach(header IN LISTS headers)
+      string(MAKE_C_IDENTIFIER "${header}" identifier)
+      set(source "${PROJECT_BINARY_DIR}/headers/${library}/${identifier}.cpp")
+      file(CONFIGURE OUTPUT "${source}" CONTENT "#include <${header}>\n#include <${header}> // twice: it has a guard\n")
+      list(APPEND sources "${source}")
+    endforeach()
+    if(sources)
+      add_library(${library}_headers OBJECT ${sources})
+      target_link_libraries(${library}_headers PRIVATE millrace::${library})
+      millrace_set_warnings(${library}_headers)
+      target_compile_options(${library}_headers PRIVATE -O0 -g0)
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,15 @@
+# cmake -D command=<program;args> -D expect=<file> -P run_example.cmake: runs it; it must end with 0, and every line of
+# the file, where there is one, must match the output.
+execute_process(COMMAND ${command} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE status)
+message("${output}")
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "it ended with ${status}")
+endif()
+if(EXISTS "${expect}")
+  file(STRINGS "${expect}" patterns)
+  foreach(pattern IN LISTS patterns)
+    if(NOT output MATCHES "${pattern}")
+      message(FATAL_ERROR "the output has no match for: ${pattern}")
+    endif()
+  endforeach()
+endif()
