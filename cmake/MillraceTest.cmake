@@ -24,8 +24,11 @@ function(millrace_use_test_pch target)
     target_precompile_headers(
       millrace_test_pch PRIVATE <gtest/gtest.h> <chrono> <coroutine> <cstdint> <expected> <functional> <map> <memory>
       <optional> <string> <string_view> <variant> <vector>)
+    set_target_properties(millrace_test_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     millrace_set_warnings(millrace_test_pch)
   endif()
+  # An object library and a program would differ in -fPIC and -fPIE, and a precompiled header must match in both.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_precompile_headers(${target} REUSE_FROM millrace_test_pch)
 endfunction()
 
@@ -49,7 +52,12 @@ function(millrace_test name)
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     TEST_PREFIX "${prefix}"
-    PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ENVIRONMENT "${MILLRACE_TEST_ENVIRONMENT}")
+    PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  # Properties that are lists do not survive DISCOVERY_MODE PRE_TEST: ctest sets them when it has discovered.
+  set(properties "${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake")
+  file(CONFIGURE OUTPUT "${properties}" @ONLY
+       CONTENT "set_tests_properties(\${${name}_TESTS} PROPERTIES\n  LABELS \"@arg_LABELS@\"\n  ENVIRONMENT \"@MILLRACE_TEST_ENVIRONMENT@\")\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties}")
 endfunction()
 
 function(millrace_add_tests_of library suffix)
@@ -84,7 +92,7 @@ function(millrace_add_library_tests)
     file(GLOB_RECURSE server CONFIGURE_DEPENDS "${tests}/server/*.cpp")
     millrace_add_tests_of(${library} test SOURCES ${plain} LABELS ${library})
     millrace_add_tests_of(${library} unit_test SOURCES ${unit} LABELS ${library})
-    millrace_add_tests_of(${library} server_test SOURCES ${server} LABELS server)
+    millrace_add_tests_of(${library} server_test SOURCES ${server} LABELS ${library} server)
   endforeach()
 endfunction()
 
