@@ -1,0 +1,86 @@
+#pragma once
+
+#include <millrace/bytes.hpp>
+#include <millrace/error.hpp>
+#include <millrace/headers.hpp>
+#include <millrace/runtime.hpp>
+#include <millrace/task.hpp>
+
+#include <atomic>
+#include <coroutine>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace millrace {
+
+/// One message on its way out. Everything is lent: a port copies what it keeps.
+struct outgoing {
+  std::string_view destination;
+  bytes_view payload;
+  const header_map* headers = nullptr; ///< null: none
+  const void* options = nullptr;       ///< the policy's `options`; null: its defaults
+};
+
+/// What the broker said of an accepted message. Empty where a transport answers nothing (core NATS).
+struct receipt {
+  std::string id;             ///< the stream (JetStream) or the message id (Pub/Sub)
+  std::uint64_t sequence = 0; ///< the position in the stream, where there is one
+  bool duplicate = false;     ///< the broker had the message already
+};
+
+/// A publish under way, awaited once. Lives in the awaiting frame; a port completes it exactly once.
+class publish_operation {
+ public:
+  explicit publish_operation(runtime* rt) noexcept : runtime_(rt), resume_(*this) {}
+  publish_operation(const publish_operation&) = delete;
+  publish_operation& operator=(const publish_operation&) = delete;
+
+  /// Inside `publish_port::publish` only: the answer is known already.
+  void complete_now(result<receipt> answer) noexcept {
+    answer_ = std::move(answer);
+    state_.store(state::done, std::memory_order_relaxed);
+  }
+  /// From any thread, inside `publish` or later. Resumes the waiter on the runtime.
+  void complete(result<receipt> answer) noexcept;
+
+  [[nodiscard]] bool done() const noexcept { return state_.load(std::memory_order_acquire) == state::done; }
+  /// False: it is done already and the waiter need not suspend.
+  bool wait(std::coroutine_handle<> waiter) noexcept;
+  [[nodiscard]] result<receipt> take() noexcept { return std::move(answer_); }
+
+ private:
+  enum class state : std::uint8_t { started, waiting, done };
+  struct resume_job : job {
+    explicit resume_job(publish_operation& owner) noexcept;
+    publish_operation* owner;
+  };
+  runtime* runtime_;
+  std::coroutine_handle<> waiter_;
+  std::atomic<state> state_ = state::started;
+  resume_job resume_;
+  result<receipt> answer_;
+};
+
+/// An answer to a request.
+struct reply_message {
+  std::string payload;
+  header_map headers;
+};
+
+/// A live publisher of one policy. Shared; outlives its connection and then answers `errc::closed` with the destination.
+class publish_port {
+ public:
+  publish_port() = default;
+  publish_port(const publish_port&) = delete;
+  publish_port& operator=(const publish_port&) = delete;
+  virtual ~publish_port() = default;
+
+  /// Thread-safe, does not block; completes `op` now or later. A bad destination, header or option is an error that names it.
+  virtual void publish(const outgoing& message, publish_operation& op) noexcept = 0;
+
+  /// Publishes and waits for one correlated answer. Errors: `errc::timeout`, `errc::publish` (nobody listens), `errc::closed`.
+  virtual task<result<reply_message>> request(outgoing message, duration timeout);
+};
+
+} // namespace millrace

@@ -1,0 +1,23 @@
+#include <millrace/outgoing.hpp>
+
+namespace millrace {
+
+publish_operation::resume_job::resume_job(publish_operation& self) noexcept
+    : job([](job& j) noexcept { static_cast<resume_job&>(j).owner->waiter_.resume(); }), owner(&self) {}
+
+void publish_operation::complete(result<receipt> answer) noexcept {
+  answer_ = std::move(answer);
+  if (state_.exchange(state::done, std::memory_order_acq_rel) == state::waiting) runtime_->post(resume_);
+}
+
+bool publish_operation::wait(std::coroutine_handle<> waiter) noexcept {
+  waiter_ = waiter;
+  auto expected = state::started;
+  return state_.compare_exchange_strong(expected, state::waiting, std::memory_order_acq_rel);
+}
+
+task<result<reply_message>> publish_port::request(outgoing message, duration /*timeout*/) {
+  co_return fail(errc::unsupported, "request to '" + std::string(message.destination) + "'");
+}
+
+} // namespace millrace
