@@ -10,7 +10,7 @@ function(millrace_set_warnings target)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    target_compile_options(${target} PRIVATE -Wshadow -Wimplicit-fallthrough -Wcomma)
+    target_compile_options(${target} PRIVATE -Wshadow -Wimplicit-fallthrough)
   else()
     # g++ 12 reports false positives of these three in optimised coroutine frames and in the standard library itself.
     target_compile_options(
