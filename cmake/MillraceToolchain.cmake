@@ -12,10 +12,9 @@ function(millrace_set_warnings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_options(${target} PRIVATE -Wshadow -Wimplicit-fallthrough)
   else()
-    # g++ 12 reports false positives of these three in optimised coroutine frames and in the standard library itself.
-    target_compile_options(
-      ${target} PRIVATE -Wshadow=local -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow
-                        -Wno-restrict -Wno-array-bounds)
+    # g++ 12 reports these where there is nothing, in optimised coroutine frames and in the standard library itself.
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow
+                                             -Wno-restrict -Wno-array-bounds)
     if(MILLRACE_SANITIZE STREQUAL "thread")
       target_compile_options(${target} PRIVATE -Wno-tsan)
     endif()
