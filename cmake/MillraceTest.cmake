@@ -2,6 +2,7 @@
 #   libs/<name>/tests/*.cpp                  <name>_test
 #   libs/<name>/tests/{unit,wire}/**.cpp     <name>_unit_test
 #   libs/<name>/tests/server/**.cpp          <name>_server_test, label "server": each starts the server that it needs
+#   libs/<name>/tests/<other>/**.cpp         <name>_<other>_test
 # A test may include what is in src/ and tests/ of its library, and use core, memory and testing.
 
 include(GoogleTest)
@@ -60,9 +61,9 @@ function(millrace_test name)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties}")
 endfunction()
 
-function(millrace_add_tests_of library suffix)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LABELS")
-  if(NOT arg_SOURCES)
+# millrace_add_tests_of(<library> <part> <file>...): the program <library>_<part>; its label beside the library is the part's.
+function(millrace_add_tests_of library part)
+  if(NOT ARGN)
     return()
   endif()
   set(libs millrace::${library})
@@ -73,14 +74,15 @@ function(millrace_add_tests_of library suffix)
   endforeach()
   get_target_property(private_links millrace_${library} MILLRACE_PRIVATE_LINKS)
   list(REMOVE_DUPLICATES libs)
+  string(REGEX REPLACE "_?test$" "" label "${part}")
   set(root "${PROJECT_SOURCE_DIR}/libs/${library}")
   millrace_test(
-    ${library}_${suffix}
+    ${library}_${part}
     PREFIX ${library}
-    SOURCES ${arg_SOURCES}
+    SOURCES ${ARGN}
     LIBS ${libs} ${private_links}
-    LABELS ${arg_LABELS})
-  target_include_directories(${library}_${suffix} PRIVATE "${root}/src" "${root}/tests")
+    LABELS ${library} ${label})
+  target_include_directories(${library}_${part} PRIVATE "${root}/src" "${root}/tests")
 endfunction()
 
 function(millrace_add_library_tests)
@@ -88,11 +90,15 @@ function(millrace_add_library_tests)
   foreach(library IN LISTS available)
     set(tests "${PROJECT_SOURCE_DIR}/libs/${library}/tests")
     file(GLOB plain CONFIGURE_DEPENDS "${tests}/*.cpp")
+    millrace_add_tests_of(${library} test ${plain})
     file(GLOB_RECURSE unit CONFIGURE_DEPENDS "${tests}/unit/*.cpp" "${tests}/wire/*.cpp")
-    file(GLOB_RECURSE server CONFIGURE_DEPENDS "${tests}/server/*.cpp")
-    millrace_add_tests_of(${library} test SOURCES ${plain} LABELS ${library})
-    millrace_add_tests_of(${library} unit_test SOURCES ${unit} LABELS ${library})
-    millrace_add_tests_of(${library} server_test SOURCES ${server} LABELS ${library} server)
+    millrace_add_tests_of(${library} unit_test ${unit})
+    file(GLOB parts CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE "${tests}" "${tests}/*")
+    list(REMOVE_ITEM parts unit wire)
+    foreach(part IN LISTS parts)
+      file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${tests}/${part}/*.cpp")
+      millrace_add_tests_of(${library} ${part}_test ${sources})
+    endforeach()
   endforeach()
 endfunction()
 
