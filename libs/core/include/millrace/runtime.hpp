@@ -30,10 +30,15 @@ class job {
 class timer {
  public:
   using function = void (*)(timer&) noexcept;
-  explicit timer(function fire) noexcept : fire_(fire) {}
+  enum class kind : std::uint8_t {
+    bound,       ///< a bound on I/O: it runs its time
+    cancellable, ///< a wait of user code: a stopping service gives it up
+  };
+  explicit timer(function fire, kind k = kind::bound) noexcept : fire_(fire), kind_(k) {}
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
   void fire() noexcept { fire_(*this); }
+  [[nodiscard]] bool cancellable() const noexcept { return kind_ == kind::cancellable; }
   /// The runtime gave the wait up before its time, because the service stops (`cancel_waits`).
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
 
@@ -45,6 +50,7 @@ class timer {
   time_point due_{};
   std::uint64_t order_ = 0;
   std::size_t slot_ = unarmed;
+  kind kind_;
   bool cancelled_ = false;
 };
 
@@ -64,7 +70,7 @@ class runtime {
   virtual void arm(timer& wake, time_point due) noexcept = 0;
   /// True: the timer will not fire. False: it fired, or is firing now.
   virtual bool disarm(timer& wake) noexcept = 0;
-  /// Fires every armed timer now, marked `cancelled`. Later `arm` calls fire at once, marked the same.
+  /// Fires every armed cancellable timer now, marked `cancelled`; one that is armed later fires at once, marked the same.
   virtual void cancel_waits() noexcept = 0;
 
   /// `threads(0)`: a broker's I/O thread may run handlers itself, in `sink::deliver`.

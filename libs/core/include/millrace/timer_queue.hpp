@@ -16,7 +16,7 @@ class timer_queue {
   [[nodiscard]] std::optional<time_point> next_due() const noexcept;
   /// Takes the earliest timer that is due at `now`, or null.
   [[nodiscard]] timer* take_due(time_point now) noexcept;
-  /// Takes any timer and marks it cancelled, or null.
+  /// Takes a cancellable timer and marks it cancelled, or null.
   [[nodiscard]] timer* take_cancelled() noexcept;
   /// Marks a timer that is fired instead of being armed.
   static void mark_cancelled(timer& t) noexcept;

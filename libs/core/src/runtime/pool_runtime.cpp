@@ -117,7 +117,7 @@ time_point pool_runtime::now() const noexcept { return std::chrono::steady_clock
 void pool_runtime::arm(timer& wake, time_point due) noexcept {
   {
     const std::scoped_lock lock(state_->timers_mutex);
-    if (!state_->timers_cancelled) {
+    if (!state_->timers_cancelled || !wake.cancellable()) {
       const auto next = state_->timers.next_due();
       state_->timers.arm(wake, due);
       if (!next || due < *next) state_->timers_changed.notify_one();

@@ -1,5 +1,6 @@
 #include <millrace/timer_queue.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace {
@@ -71,8 +72,9 @@ timer* timer_queue::take_due(time_point now) noexcept {
 }
 
 timer* timer_queue::take_cancelled() noexcept {
-  if (heap_.empty()) return nullptr;
-  timer* t = heap_.front();
+  const auto found = std::ranges::find_if(heap_, [](const timer* t) { return t->cancellable(); });
+  if (found == heap_.end()) return nullptr;
+  timer* t = *found;
   disarm(*t);
   t->cancelled_ = true;
   return t;

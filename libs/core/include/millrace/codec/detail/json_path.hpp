@@ -6,18 +6,11 @@
 
 namespace millrace::detail {
 
-/// Where in a document an operation failed, as `lines[2].qty`. Built from the inside out, and only after a failure.
-class json_path {
- public:
-  [[gnu::cold]] void within(std::string_view member);
-  [[gnu::cold]] void within(std::size_t index);
-  /// `what`, with the path in front of it if there is one.
-  [[gnu::cold]] [[nodiscard]] std::string describe(std::string_view what) const;
-
- private:
-  void prepend(std::string step);
-
-  std::string text_;
-};
+/// Paths to where in a document an operation failed, as `lines[2].qty`: built from the inside out, only after a
+/// failure.
+[[gnu::cold]] void prepend_json_member(std::string& path, std::string_view member);
+[[gnu::cold]] void prepend_json_index(std::string& path, std::size_t index);
+/// `what`, with the path in front of it if there is one.
+[[gnu::cold]] [[nodiscard]] std::string describe_json_failure(std::string_view path, std::string_view what);
 
 } // namespace millrace::detail

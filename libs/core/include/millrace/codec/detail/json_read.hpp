@@ -3,6 +3,8 @@
 #include <millrace/codec/detail/json_reader.hpp>
 #include <millrace/codec/detail/json_type.hpp>
 
+#include <utility>
+
 namespace millrace::detail {
 
 template <class T> bool read_json(json_reader& reader, T& out);
@@ -14,8 +16,10 @@ template <class T, auto Pointer> bool read_json_member(json_reader& reader, void
 template <class T, auto Pointer> void reset_json_member(void* object) { (static_cast<T*>(object)->*Pointer).reset(); }
 
 template <class T, auto Pointer> consteval auto json_resetter() -> void (*)(void*) {
-  if constexpr (is_json_optional<json_member_type<T, Pointer>>) return &reset_json_member<T, Pointer>;
-  else return nullptr;
+  if constexpr (is_json_optional<json_member_type<T, Pointer>>)
+    return &reset_json_member<T, Pointer>;
+  else
+    return nullptr;
 }
 
 template <class T, class List = json_members<T>> struct json_read_layout;
@@ -25,10 +29,45 @@ struct json_read_layout<T, List<Descriptors...>> {
   static_assert(count <= 64, "JSON: a struct may have 64 members; group some of them in a nested struct");
 
   static constexpr std::array<json_member_reader, count> members{
-      json_member_reader(json_key_literal<Descriptors>::quoted, &read_json_member<T, Descriptors::pointer>,
+      json_member_reader(json_key_literal<Descriptors>::text, &read_json_member<T, Descriptors::pointer>,
                          json_resetter<T, Descriptors::pointer>())...};
   static constexpr json_object_reader layout{members.data(), count, count == 0 ? 0 : ~std::uint64_t{0} >> (64 - count)};
 };
+
+template <class T, auto Pointer, unsigned Index>
+[[gnu::always_inline]] inline json_progress read_json_in_order(json_reader& reader, T& out) {
+  using layout = json_read_layout<T>;
+  if (!reader.take(layout::members[Index])) [[unlikely]]
+    return json_progress::at_key;
+  if (!read_json(reader, out.*Pointer)) [[unlikely]] {
+    reader.within(layout::members[Index].name());
+    return json_progress::failed;
+  }
+  if constexpr (Index + 1 == layout::count) {
+    return reader.take('}') ? json_progress::done : json_progress::after_value;
+  } else {
+    return reader.take(',') ? json_progress::done : json_progress::after_value;
+  }
+}
+
+template <class T, template <class...> class List, class... Descriptors, unsigned... Indices>
+bool read_json_struct(json_reader& reader, T& out, List<Descriptors...> /*members*/,
+                      std::integer_sequence<unsigned, Indices...> /*indices*/) {
+  if (!reader.open_struct()) return false;
+  auto progress = json_progress::at_key;
+  unsigned stop = 0;
+  const bool complete =
+      (((progress = read_json_in_order<T, Descriptors::pointer, Indices>(reader, out)) == json_progress::done ||
+        (stop = Indices, false)) &&
+       ...);
+  if (complete && sizeof...(Indices) != 0) [[likely]] {
+    reader.close_struct();
+    return true;
+  }
+  if (progress == json_progress::failed) return false;
+  return reader.read_rest(&out, json_read_layout<T>::layout, stop + (progress == json_progress::after_value ? 1 : 0),
+                          progress);
+}
 
 template <class Enum, template <class...> class List, class... Descriptors>
 bool read_json_enum(json_reader& reader, Enum& out, List<Descriptors...> /*enumerators*/) {
@@ -76,7 +115,8 @@ template <class T, std::size_t N> bool read_json_array(json_reader& reader, std:
 template <class Map> class json_spare_nodes {
  public:
   explicit json_spare_nodes(Map& map) {
-    while (count_ != nodes_.size() && !map.empty()) nodes_[count_++] = map.extract(map.begin());
+    while (count_ != nodes_.size() && !map.empty())
+      nodes_[count_++] = map.extract(map.begin());
     map.clear();
   }
 
@@ -116,17 +156,29 @@ template <class T> bool read_json_optional(json_reader& reader, std::optional<T>
 }
 
 template <class T> bool read_json(json_reader& reader, T& out) {
-  if constexpr (std::same_as<T, bool>) return reader.read_bool(out);
-  else if constexpr (json_integer<T>) return reader.read_integer(out);
-  else if constexpr (json_float<T>) return reader.read_number(out);
-  else if constexpr (std::same_as<T, std::string>) return reader.read_text(out);
-  else if constexpr (json_enum<T>) return read_json_enum(reader, out, boost::describe::describe_enumerators<T>{});
-  else if constexpr (is_json_optional<T>) return read_json_optional(reader, out);
-  else if constexpr (is_json_vector<T>) return read_json_vector(reader, out);
-  else if constexpr (is_json_array<T>) return read_json_array(reader, out);
-  else if constexpr (is_json_map<T>) return read_json_map(reader, out);
-  else if constexpr (json_struct<T>) return reader.read_object(&out, json_read_layout<T>::layout);
-  else explain_no_json_form<T>();
+  if constexpr (std::same_as<T, bool>)
+    return reader.read_bool(out);
+  else if constexpr (json_integer<T>)
+    return reader.read_integer(out);
+  else if constexpr (json_float<T>)
+    return reader.read_number(out);
+  else if constexpr (std::same_as<T, std::string>)
+    return reader.read_text(out);
+  else if constexpr (json_enum<T>)
+    return read_json_enum(reader, out, boost::describe::describe_enumerators<T>{});
+  else if constexpr (is_json_optional<T>)
+    return read_json_optional(reader, out);
+  else if constexpr (is_json_vector<T>)
+    return read_json_vector(reader, out);
+  else if constexpr (is_json_array<T>)
+    return read_json_array(reader, out);
+  else if constexpr (is_json_map<T>)
+    return read_json_map(reader, out);
+  else if constexpr (json_struct<T>) {
+    return read_json_struct(reader, out, json_members<T>{},
+                            std::make_integer_sequence<unsigned, json_read_layout<T>::count>{});
+  } else
+    explain_no_json_form<T>();
 }
 
 } // namespace millrace::detail

@@ -21,16 +21,20 @@
 
 namespace millrace::detail {
 
-template <class T, class... Us> concept json_one_of = (std::same_as<T, Us> || ...);
+template <class T, class... Us>
+concept json_one_of = (std::same_as<T, Us> || ...);
 
 /// Integers that are numbers: characters are not.
-template <class T> concept json_integer =
-    json_one_of<T, signed char, short, int, long, long long, unsigned char, unsigned short, unsigned, unsigned long,
-                unsigned long long>;
-template <class T> concept json_float = json_one_of<T, float, double>;
-template <class T> concept json_enum = std::is_enum_v<T> && boost::describe::has_describe_enumerators<T>::value;
-template <class T> concept json_struct = std::is_class_v<T> && boost::describe::has_describe_members<T>::value &&
-                                         boost::describe::has_describe_bases<T>::value;
+template <class T>
+concept json_integer = json_one_of<T, signed char, short, int, long, long long, unsigned char, unsigned short, unsigned,
+                                   unsigned long, unsigned long long>;
+template <class T>
+concept json_float = json_one_of<T, float, double>;
+template <class T>
+concept json_enum = std::is_enum_v<T> && boost::describe::has_describe_enumerators<T>::value;
+template <class T>
+concept json_struct = std::is_class_v<T> && boost::describe::has_describe_members<T>::value &&
+                      boost::describe::has_describe_bases<T>::value;
 
 template <class T> inline constexpr bool is_json_optional = false;
 template <class T> inline constexpr bool is_json_optional<std::optional<T>> = true;
@@ -44,24 +48,23 @@ template <class T, class H, class E, class A>
 inline constexpr bool is_json_map<std::unordered_map<std::string, T, H, E, A>> = true;
 
 /// The public data members, those of described bases first.
-template <class T> using json_members = boost::describe::describe_members<T, boost::describe::mod_public |
-                                                                                boost::describe::mod_inherited>;
+template <class T> using json_members =
+    boost::describe::describe_members<T, boost::describe::mod_public | boost::describe::mod_inherited>;
 
-template <class T, auto Pointer> using json_member_type =
-    std::remove_cvref_t<decltype(std::declval<T&>().*Pointer)>;
+template <class T, auto Pointer> using json_member_type = std::remove_cvref_t<decltype(std::declval<T&>().*Pointer)>;
 
-/// `,"name":` of a member descriptor: the writer's key, and from the second byte the reader's.
+/// `"name":` of a member descriptor.
 template <class Descriptor> struct json_key_literal {
   static constexpr auto bytes = [] {
     constexpr std::string_view name = Descriptor::name;
-    std::array<char, name.size() + 4> key{',', '"'};
-    for (std::size_t i = 0; i != name.size(); ++i) key[i + 2] = name[i];
-    key[name.size() + 2] = '"';
-    key[name.size() + 3] = ':';
+    std::array<char, name.size() + 3> key{'"'};
+    for (std::size_t i = 0; i != name.size(); ++i)
+      key[i + 1] = name[i];
+    key[name.size() + 1] = '"';
+    key[name.size() + 2] = ':';
     return key;
   }();
-  static constexpr std::string_view with_comma{bytes.data(), bytes.size()};
-  static constexpr std::string_view quoted = with_comma.substr(1);
+  static constexpr std::string_view text{bytes.data(), bytes.size()};
 };
 
 /// Whether `T` has a JSON form. `Seen` are the structs that are being looked at, because a struct may contain itself.
@@ -70,8 +73,7 @@ template <class T, class... Seen> consteval bool json_has_form();
 template <class T, class List, class... Seen> struct json_members_have_form;
 template <class T, template <class...> class List, class... Descriptors, class... Seen>
 struct json_members_have_form<T, List<Descriptors...>, Seen...> {
-  static constexpr bool value =
-      (json_has_form<json_member_type<T, Descriptors::pointer>, T, Seen...>() && ... && true);
+  static constexpr bool value = (json_has_form<json_member_type<T, Descriptors::pointer>, T, Seen...>() && ... && true);
 };
 
 template <class T, class... Seen> consteval bool json_has_form() {
@@ -91,7 +93,8 @@ template <class T, class... Seen> consteval bool json_has_form() {
 template <class T> inline constexpr bool is_json_owner = false;
 template <class T, class D> inline constexpr bool is_json_owner<std::unique_ptr<T, D>> = true;
 template <class T> inline constexpr bool is_json_owner<std::shared_ptr<T>> = true;
-template <class T> concept json_foreign_map = requires {
+template <class T>
+concept json_foreign_map = requires {
   typename T::key_type;
   typename T::mapped_type;
 };

@@ -7,27 +7,24 @@ namespace millrace::detail {
 
 template <class T> bool write_json(json_writer& writer, const T& value);
 
-template <class T, auto Pointer> bool write_json_member(json_writer& writer, const void* object) {
-  return write_json(writer, static_cast<const T*>(object)->*Pointer);
+template <class T, class Descriptor> bool write_json_member(json_writer& writer, const T& object) {
+  const auto& value = object.*Descriptor::pointer;
+  if constexpr (is_json_optional<json_member_type<T, Descriptor::pointer>>) {
+    if (!value) return true;
+  }
+  writer.put(json_key_literal<Descriptor>::text);
+  if (!write_json(writer, value)) [[unlikely]]
+    return writer.within(Descriptor::name);
+  writer.put(',');
+  return true;
 }
 
-template <class T, auto Pointer> bool json_member_absent(const void* object) {
-  return !(static_cast<const T*>(object)->*Pointer).has_value();
-}
-
-template <class T, auto Pointer> consteval auto json_absence() -> bool (*)(const void*) {
-  if constexpr (is_json_optional<json_member_type<T, Pointer>>) return &json_member_absent<T, Pointer>;
-  else return nullptr;
-}
-
-template <class T, class List = json_members<T>> struct json_write_layout;
 template <class T, template <class...> class List, class... Descriptors>
-struct json_write_layout<T, List<Descriptors...>> {
-  static constexpr std::array<json_member_writer, sizeof...(Descriptors)> members{
-      json_member_writer{json_key_literal<Descriptors>::with_comma, &write_json_member<T, Descriptors::pointer>,
-                         json_absence<T, Descriptors::pointer>()}...};
-  static constexpr json_object_writer layout{members.data(), sizeof...(Descriptors)};
-};
+bool write_json_struct(json_writer& writer, const T& object, List<Descriptors...> /*members*/) {
+  if (!writer.open('{') || !(write_json_member<T, Descriptors>(writer, object) && ...)) return false;
+  writer.close('}');
+  return true;
+}
 
 template <class Enum, template <class...> class List, class... Descriptors>
 bool write_json_enum(json_writer& writer, Enum value, List<Descriptors...> /*enumerators*/) {
@@ -40,8 +37,8 @@ template <class Sequence> bool write_json_sequence(json_writer& writer, const Se
   if (!writer.open('[')) return false;
   std::size_t index = 0;
   for (const auto& value : values) {
-    if (index != 0) writer.put(',');
     if (!write_json(writer, value)) return writer.within(index);
+    writer.put(',');
     ++index;
   }
   writer.close(']');
@@ -50,29 +47,37 @@ template <class Sequence> bool write_json_sequence(json_writer& writer, const Se
 
 template <class Map> bool write_json_map(json_writer& writer, const Map& map) {
   if (!writer.open('{')) return false;
-  bool first = true;
   for (const auto& [key, value] : map) {
-    if (!first) writer.put(',');
-    first = false;
     if (!writer.write_text(key)) return writer.within(key);
     writer.put(':');
     if (!write_json(writer, value)) return writer.within(key);
+    writer.put(',');
   }
   writer.close('}');
   return true;
 }
 
 template <class T> bool write_json(json_writer& writer, const T& value) {
-  if constexpr (std::same_as<T, bool>) return writer.write_bool(value), true;
-  else if constexpr (json_integer<T>) return writer.write_integer(value), true;
-  else if constexpr (json_float<T>) return writer.write_number(value);
-  else if constexpr (std::same_as<T, std::string>) return writer.write_text(value);
-  else if constexpr (json_enum<T>) return write_json_enum(writer, value, boost::describe::describe_enumerators<T>{});
-  else if constexpr (is_json_optional<T>) return value ? write_json(writer, *value) : (writer.put("null"), true);
-  else if constexpr (is_json_vector<T> || is_json_array<T>) return write_json_sequence(writer, value);
-  else if constexpr (is_json_map<T>) return write_json_map(writer, value);
-  else if constexpr (json_struct<T>) return writer.write_object(&value, json_write_layout<T>::layout);
-  else explain_no_json_form<T>();
+  if constexpr (std::same_as<T, bool>)
+    return writer.write_bool(value), true;
+  else if constexpr (json_integer<T>)
+    return writer.write_integer(value), true;
+  else if constexpr (json_float<T>)
+    return writer.write_number(value);
+  else if constexpr (std::same_as<T, std::string>)
+    return writer.write_text(value);
+  else if constexpr (json_enum<T>)
+    return write_json_enum(writer, value, boost::describe::describe_enumerators<T>{});
+  else if constexpr (is_json_optional<T>)
+    return value ? write_json(writer, *value) : (writer.put("null"), true);
+  else if constexpr (is_json_vector<T> || is_json_array<T>)
+    return write_json_sequence(writer, value);
+  else if constexpr (is_json_map<T>)
+    return write_json_map(writer, value);
+  else if constexpr (json_struct<T>)
+    return write_json_struct(writer, value, json_members<T>{});
+  else
+    explain_no_json_form<T>();
 }
 
 } // namespace millrace::detail

@@ -8,26 +8,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <string_view>
 
 namespace millrace::detail {
-
-class json_writer;
-
-/// How one member of a described struct is written. `key` is `,"name":`.
-struct json_member_writer {
-  std::string_view key;
-  bool (*write)(json_writer&, const void* object);
-  bool (*absent)(const void* object); ///< null: the member is always written
-
-  [[nodiscard]] constexpr std::string_view name() const noexcept { return key.substr(2, key.size() - 4); }
-};
-
-/// A described struct as the writer sees it.
-struct json_object_writer {
-  const json_member_writer* members;
-  unsigned count;
-};
 
 /// Appends one JSON document to a buffer, in pieces of up to `sizeof(staged_)`. Writers answer false after a failure.
 class json_writer {
@@ -38,25 +23,33 @@ class json_writer {
     if (used_ == staged_.size()) flush();
     staged_[used_++] = c;
   }
-  void put(std::string_view text);
+  void put(std::string_view text) {
+    if (text.size() > staged_.size() - used_) [[unlikely]]
+      return put_long(text);
+    std::memcpy(staged_.data() + used_, text.data(), text.size());
+    used_ += text.size();
+  }
 
   void write_bool(bool value) { put(value ? std::string_view("true") : std::string_view("false")); }
   template <std::integral Integer> void write_integer(Integer value) {
-    if constexpr (std::signed_integral<Integer>) write_signed(value);
-    else write_unsigned(value);
+    if constexpr (std::signed_integral<Integer>)
+      write_signed(value);
+    else
+      write_unsigned(value);
   }
   bool write_number(double value);
   bool write_number(float value);
   bool write_text(std::string_view text);
-  bool write_object(const void* object, const json_object_writer& layout);
 
   bool open(char opening) {
     if (++depth_ > depth_limit) return too_deep();
     put(opening);
     return true;
   }
+  /// In the place of the comma after the last item, if there is one.
   void close(char closing) {
     --depth_;
+    if (used_ != 0 && staged_[used_ - 1] == ',') --used_;
     put(closing);
   }
 
@@ -72,6 +65,7 @@ class json_writer {
   static constexpr unsigned depth_limit = 64; // what a reader accepts
 
   void flush();
+  void put_long(std::string_view text);
   char* room(std::size_t size);
   void write_signed(std::int64_t value);
   void write_unsigned(std::uint64_t value);
@@ -84,7 +78,7 @@ class json_writer {
   std::size_t used_ = 0;
   unsigned depth_ = 0;
   const char* what_ = nullptr;
-  json_path path_;
+  std::string path_;
   std::array<char, 512> staged_; // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
 };
 

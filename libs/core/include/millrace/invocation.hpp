@@ -1,0 +1,98 @@
+#pragma once
+
+#include <millrace/context.hpp>
+#include <millrace/error.hpp>
+#include <millrace/outcome.hpp>
+#include <millrace/task.hpp>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace millrace {
+
+/// Lets whoever comes second continue: the caller that started a task, or the task's end on another thread.
+class rendezvous {
+ public:
+  void reset() noexcept { flags_.store(0, std::memory_order_relaxed); }
+  /// The starter goes; true: the task has ended already, and the starter continues.
+  [[nodiscard]] bool leave() noexcept { return (flags_.fetch_or(left, std::memory_order_acq_rel) & ended) != 0; }
+  /// The task ended; true: the starter has gone, and the ender continues.
+  [[nodiscard]] bool end() noexcept { return (flags_.fetch_or(ended, std::memory_order_acq_rel) & left) != 0; }
+
+ private:
+  static constexpr std::uint8_t left = 1;
+  static constexpr std::uint8_t ended = 2;
+  std::atomic<std::uint8_t> flags_ = 0;
+};
+
+/// One message being handled: the decoded value, the handler's coroutine and its answer, reused from message to message.
+/// A worker owns one. This is the type-erased seam to the user's handler; `typed_invocation` is its only subclass.
+class invocation {
+ public:
+  enum class verdict : std::uint8_t { finished, suspended, undecodable };
+
+  invocation() = default;
+  invocation(const invocation&) = delete;
+  invocation& operator=(const invocation&) = delete;
+  virtual ~invocation() = default;
+
+  /// Decodes and calls the handler. `done` is notified if it suspended. May throw what the handler throws.
+  virtual verdict start(rendezvous& meeting, completion& done) = 0;
+  /// Takes the answer of a handler that had suspended; may throw what the handler throws.
+  virtual void collect() = 0;
+  /// Destroys a coroutine that will not be resumed any more.
+  virtual void abandon() noexcept = 0;
+
+  context& ctx() noexcept { return ctx_; }
+  [[nodiscard]] outcome& answer() noexcept { return answer_; }
+  [[nodiscard]] bool has_reply() const noexcept { return has_reply_; }
+  [[nodiscard]] bytes_view reply() const noexcept { return as_bytes(reply_); }
+  /// Why `start` answered `undecodable`, or why the handler's error side was taken (a log line).
+  [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
+
+  /// Once, before the first message.
+  void bind(std::string_view subscription, runtime& rt, const void* state) noexcept {
+    ctx_.subscription_ = subscription;
+    ctx_.runtime_ = &rt;
+    ctx_.state_ = state;
+  }
+  void attach(incoming& m) noexcept {
+    ctx_.attach(m);
+    if (has_reply_) drop_reply();
+  }
+  void clear_failure() noexcept { failure_.reset(); }
+
+ protected:
+  [[nodiscard]] const void* state() const noexcept { return ctx_.state_; }
+  void answer_with(outcome o) noexcept { answer_ = std::move(o); }
+  void fail_with(error e) noexcept { failure_ = std::move(e); }
+  [[nodiscard]] byte_buffer& begin_reply() noexcept {
+    has_reply_ = true;
+    return reply_;
+  }
+  void drop_reply() noexcept {
+    has_reply_ = false;
+    reply_.clear();
+  }
+
+ private:
+  context ctx_;
+  outcome answer_ = ack();
+  bool has_reply_ = false;
+  byte_buffer reply_;
+  std::optional<error> failure_;
+};
+
+/// Makes an invocation for each worker of a registration; owns the handler.
+class invocation_factory {
+ public:
+  invocation_factory() = default;
+  invocation_factory(const invocation_factory&) = delete;
+  invocation_factory& operator=(const invocation_factory&) = delete;
+  virtual ~invocation_factory() = default;
+  [[nodiscard]] virtual std::unique_ptr<invocation> make() = 0;
+  [[nodiscard]] virtual bool replies() const noexcept = 0;
+};
+
+} // namespace millrace

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <millrace/broker.hpp>
+#include <millrace/invocation.hpp>
+#include <millrace/outcome.hpp>
+#include <millrace/publisher.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace millrace {
+
+namespace detail {
+
+/// Everything a service knows of one subscription before it starts.
+struct subscription_plan {
+  std::string name;    ///< the registration's name; the source's unless `named`
+  std::string address; ///< the source's own name
+  std::string broker;
+  unsigned workers = 1;
+  std::optional<std::uint32_t> max_attempts;
+  std::optional<std::string> dead_letter;
+  std::optional<std::string> retry_to;
+  std::optional<std::string> reply_to;
+  bool reply_to_sender = false;
+  failure_policy on_exception = failure_policy::fail_fast();
+  failure_policy on_undecodable = failure_policy::drop();
+  bool stop_when_ended = false;
+
+  std::unique_ptr<invocation_factory> handler;
+  retry_path retries;
+  std::function<result<void>()> check_source;
+  std::function<task<open_result>(void* connected, sink& to, const open_options& options)> open;
+  std::shared_ptr<publish_cell> copies;  ///< retry copies and dead letters leave through this
+  std::shared_ptr<publish_cell> replies; ///< replies leave through this
+
+  /// What can be refused before any I/O; the error names the subscription.
+  [[nodiscard]] result<void> check() const;
+};
+
+} // namespace detail
+
+/// The settings of one subscription, chained after `subscribe`. Used while the service is built, on one thread.
+class registration {
+ public:
+  explicit registration(detail::subscription_plan& plan) noexcept : plan_(&plan) {}
+
+  /// The name that errors, logs, health and tests use; by default the source's.
+  registration& named(std::string name);
+  /// How many messages are handled at once; 1 keeps the order. Default 1.
+  registration& workers(unsigned n);
+  /// How often one message is delivered at most, the first included.
+  registration& max_attempts(std::uint32_t n);
+  /// Where a message goes that used its attempts up: as it arrived, payload and headers.
+  registration& dead_letter(std::string destination);
+  /// Where retry copies go, instead of the source's own address. A source over many destinations needs it.
+  registration& retry_to(std::string destination);
+  /// Publishes what the handler returns here, then acknowledges; if the publish fails the message is delivered again.
+  registration& reply(std::string destination);
+  /// Publishes what the handler returns to the address that the sender asked for; without one, nothing is published.
+  registration& reply_to_sender();
+  /// What becomes of a message whose handler threw. Default: `fail_fast`.
+  registration& on_exception(failure_policy policy);
+  /// What becomes of a payload that does not decode. Default: `drop`.
+  registration& on_undecodable(failure_policy policy);
+  /// Stops the service, with an error, when the broker says that this subscription is gone for good (deleted, forbidden).
+  /// Otherwise the service goes on and its health stays red.
+  registration& stop_when_ended();
+
+ private:
+  detail::subscription_plan* plan_;
+};
+
+} // namespace millrace

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <millrace/broker.hpp>
+#include <millrace/codec/json.hpp>
+#include <millrace/handler.hpp>
+#include <millrace/health.hpp>
+#include <millrace/publisher.hpp>
+#include <millrace/registration.hpp>
+#include <millrace/service_core.hpp>
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace millrace {
+
+/// One broker of a service while it is built: subscriptions and publishers are declared on it. No I/O.
+template <broker_type Broker, class State> class scope {
+  using connected = typename Broker::connected_type;
+
+ public:
+  explicit scope(detail::broker_entry& entry) noexcept : entry_(&entry) {}
+
+  /// Handles what `source` delivers with `handler`: a function, lambda or coroutine over `const T&` or `bytes_view`, and, if it wants
+  /// them, `context&` and `const State&`. A plain name is the broker's default kind of source.
+  template <class Codec = json_codec, class Source, class Handler>
+    requires source_for<Source, connected>
+  registration& subscribe(Source source, Handler handler) {
+    auto plan = std::make_unique<detail::subscription_plan>();
+    plan->name = plan->address = source.name();
+    plan->retries = source.retries();
+    plan->check_source = [source] { return source.check(); };
+    plan->open = [source](void* broker, sink& to, const open_options& options) {
+      return static_cast<connected*>(broker)->open(source, to, options);
+    };
+    plan->handler = std::make_unique<typed_factory<std::decay_t<Handler>, Codec, State>>(std::move(handler));
+    plan->copies = cell(typename connected::default_policy{});
+    plan->replies = plan->copies;
+    return entry_->add(std::move(plan));
+  }
+  template <class Codec = json_codec, class Handler> registration& subscribe(std::string_view name, Handler handler) {
+    return subscribe<Codec>(typename connected::default_source{std::string(name)}, std::move(handler));
+  }
+
+  /// A publisher of this policy: take it by value into the handlers that publish.
+  template <policy_for<connected> Policy = typename connected::default_policy>
+  [[nodiscard]] millrace::publisher<Policy> publisher(Policy policy = {}) {
+    return millrace::publisher<Policy>(cell(std::move(policy)));
+  }
+
+  /// Runs after every subscription of the service is open, before it counts as running. An error aborts the start.
+  scope& after_startup(std::function<task<result<void>>()> hook) {
+    entry_->after_startup(std::move(hook));
+    return *this;
+  }
+
+ private:
+  template <class Policy> std::shared_ptr<detail::publish_cell> cell(Policy policy) {
+    return entry_->add_publisher(
+        [policy = std::move(policy)](void* broker) { return static_cast<connected*>(broker)->pair(policy); });
+  }
+  detail::broker_entry* entry_;
+};
+
+/// A service: one value, built without I/O, run once. `State` is what `on_startup` produces and handlers read as `const State&`.
+template <class State = void> class service {
+ public:
+  explicit service(service_info info) : core_(std::make_shared<service_core>(std::move(info))) {}
+
+  /// Builds the state before any broker is dialled. An error aborts the start.
+  service& on_startup(std::function<task<result<State>>()> make)
+    requires(!std::is_void_v<State>)
+  {
+    core_->make_state([make = std::move(make)]() -> task<result<std::shared_ptr<const void>>> { return keep(make()); });
+    return *this;
+  }
+  /// Runs before any broker is dialled, in order. An error aborts the start.
+  service& on_startup(std::function<task<result<void>>()> hook)
+    requires(std::is_void_v<State>)
+  {
+    core_->on_startup(std::move(hook));
+    return *this;
+  }
+  /// Runs when every subscription is open, in order. An error shuts the service down again.
+  service& after_startup(std::function<task<result<void>>()> hook) {
+    core_->after_startup(std::move(hook));
+    return *this;
+  }
+  /// Runs first at shutdown, brokers still connected. An error is logged and does not stop the shutdown.
+  service& on_shutdown(std::function<task<result<void>>()> hook) {
+    core_->on_shutdown(std::move(hook));
+    return *this;
+  }
+  /// Runs last, brokers closed.
+  service& after_shutdown(std::function<task<result<void>>()> hook) {
+    core_->after_shutdown(std::move(hook));
+    return *this;
+  }
+
+  /// Threads that run handlers. 0: on the brokers' own I/O threads, for the lowest latency. Default: the machine's cores.
+  service& threads(unsigned n) {
+    core_->threads(n);
+    return *this;
+  }
+  /// How long a shutdown waits for running handlers and pending copies. Default 30 s.
+  service& shutdown_timeout(duration bound) {
+    core_->shutdown_timeout(bound);
+    return *this;
+  }
+
+  /// Adds a broker and lets `declare(scope&)` mount subscriptions and publishers on it.
+  template <broker_type Broker, std::invocable<scope<Broker, State>&> Declare>
+  service& with_broker(Broker broker, Declare declare) {
+    return with_broker(std::string(), std::move(broker), std::move(declare));
+  }
+  /// The same under a label, for services with several brokers of one kind.
+  template <broker_type Broker, std::invocable<scope<Broker, State>&> Declare>
+  service& with_broker(std::string label, Broker broker, Declare declare) {
+    auto entry = std::make_unique<detail::broker_model<Broker>>(std::move(label), std::move(broker));
+    scope<Broker, State> on(*entry);
+    declare(on);
+    core_->add(std::move(entry));
+    return *this;
+  }
+
+  /// Runs until SIGINT or SIGTERM: the first drains, a second ends the process at once. Answers an exit code (see `exit_code`).
+  int run() { return core_->run(); }
+  /// Runs until `until` ends. Installs no signal handler.
+  result<void> run_until(task<void> until) { return core_->run_until(std::move(until)); }
+  /// Returns when every subscription is open; the handle stops the service.
+  result<running_service> start() { return core_->start(); }
+  /// `run` (default), `check`, `--help`: the whole main function.
+  int main(int argc, char** argv) { return core_->main(argc, argv); }
+
+  /// For test harnesses: the untyped service.
+  [[nodiscard]] const std::shared_ptr<service_core>& core() const noexcept { return core_; }
+
+ private:
+  static task<result<std::shared_ptr<const void>>> keep(task<result<State>> made)
+    requires(!std::is_void_v<State>)
+  {
+    result<State> state = co_await std::move(made);
+    if (!state) co_return fail(std::move(state).error());
+    co_return std::make_shared<const State>(std::move(*state));
+  }
+  std::shared_ptr<service_core> core_;
+};
+service(service_info) -> service<void>;
+
+} // namespace millrace

@@ -1,0 +1,19 @@
+#include <millrace/context.hpp>
+#include <millrace/handler.hpp>
+
+namespace millrace {
+
+header_map& context::edit_headers() {
+  if (!edited_) edited_ = std::make_unique<header_map>(message_->headers());
+  return *edited_;
+}
+
+void context::append(std::unique_ptr<detail::settled_hook> hook) noexcept {
+  std::unique_ptr<detail::settled_hook>* end = &hooks_;
+  while (*end) end = &(*end)->next;
+  *end = std::move(hook);
+}
+
+error detail::handler_error(std::string text) { return {errc::handler, std::move(text)}; }
+
+} // namespace millrace

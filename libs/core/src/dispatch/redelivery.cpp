@@ -1,0 +1,142 @@
+#include "dispatch/redelivery.hpp"
+
+#include <millrace/log.hpp>
+
+#include <charconv>
+#include <string>
+
+namespace millrace {
+namespace {
+
+constexpr int copy_tries = 5;
+constexpr duration first_copy_pause = std::chrono::milliseconds(200);
+
+} // namespace
+
+void redelivery::report(std::string_view what) const {
+  log(log_level::warning, "subscription '" + plan_->name + "': " + std::string(what));
+}
+
+std::string_view redelivery::copy_address() const noexcept {
+  return plan_->retry_to ? std::string_view(*plan_->retry_to) : std::string_view(plan_->retries.address);
+}
+
+bool redelivery::spent(incoming& /*m*/, context& ctx) const {
+  return plan_->max_attempts && plan_->retries.how != retry_path::kind::broker_moves && ctx.attempt() >= *plan_->max_attempts;
+}
+
+task<bool> redelivery::apply(incoming& m, context& ctx, settlement wanted) {
+  const bool again = wanted.kind == settlement_kind::retry || wanted.kind == settlement_kind::retry_after;
+  if (!again) co_return settle_plainly(m, wanted);
+  if (spent(m, ctx)) co_return co_await bury(m, ctx, wanted);
+  if (wanted.kind == settlement_kind::retry) co_return co_await retry_now(m, ctx);
+  co_return co_await retry_later(m, ctx, wanted.delay);
+}
+
+/// Hands a settlement over as it is. A transport without settlements is not a failure.
+bool redelivery::settle_plainly(incoming& m, settlement how) const {
+  auto settled = m.settle(how);
+  if (settled || settled.error() == errc::unsupported) return true;
+  report("the settlement was refused: " + settled.error().message());
+  return false;
+}
+
+/// The message used its attempts up: to the dead-letter destination as it arrived, or rejected.
+task<bool> redelivery::bury(incoming& m, context& /*ctx*/, settlement wanted) {
+  if (!plan_->dead_letter) {
+    report("a message used its " + std::to_string(*plan_->max_attempts) + " attempts up and is rejected; no dead_letter is declared");
+    co_return settle_plainly(m, {settlement_kind::drop, {}});
+  }
+  auto copied = co_await publish_copy(*plan_->dead_letter, m.payload(), m.headers());
+  if (copied) co_return settle_plainly(m, {settlement_kind::ack, {}});
+  report("the dead letter was not published, the message is delivered again: " + copied.error().message());
+  if (m.delays()) wanted = {settlement_kind::retry_after, std::max(wanted.delay, first_copy_pause)};
+  else wanted = {settlement_kind::retry, {}};
+  auto settled = m.settle(wanted);
+  if (settled) co_return true;
+  if (settled.error() == errc::unsupported) {
+    background_->spawn(copy_later(std::string(as_text(m.payload())), m.headers(), first_copy_pause), "a retry copy");
+  }
+  co_return false;
+}
+
+/// Requeues. Where the broker keeps no count and attempts are limited, or where it cannot requeue at all, a copy goes out instead.
+task<bool> redelivery::retry_now(incoming& m, context& ctx) {
+  const bool must_count = plan_->max_attempts && m.delivery_count() == 0 && plan_->retries.how == retry_path::kind::addressed;
+  if (!must_count) {
+    auto settled = m.settle({settlement_kind::retry, {}});
+    if (settled) co_return true;
+    if (settled.error() != errc::unsupported) {
+      report("the settlement was refused: " + settled.error().message());
+      co_return false;
+    }
+  }
+  const header_map headers = counted_headers(m, ctx);
+  auto copied = co_await publish_copy(copy_address(), m.payload(), headers);
+  if (copied) co_return settle_plainly(m, {settlement_kind::ack, {}});
+  report("the retry copy was not published: " + copied.error().message());
+  auto settled = m.settle({settlement_kind::retry, {}});
+  if (!settled && settled.error() == errc::unsupported) {
+    background_->spawn(copy_later(std::string(as_text(m.payload())), headers, first_copy_pause), "a retry copy");
+  }
+  co_return settled.has_value();
+}
+
+/// The transport delays by itself, or the original is settled and a copy goes out after the delay (at most once).
+task<bool> redelivery::retry_later(incoming& m, context& ctx, duration delay) {
+  if (m.delays()) co_return settle_plainly(m, {settlement_kind::retry_after, delay});
+  if (plan_->retries.how == retry_path::kind::broker_moves) co_return settle_plainly(m, {settlement_kind::retry, {}});
+  if (delay <= duration::zero()) co_return co_await retry_now(m, ctx);
+  std::string payload(as_text(m.payload()));
+  header_map headers = counted_headers(m, ctx);
+  if (!settle_plainly(m, {settlement_kind::ack, {}})) co_return false; // still the broker's: no copy
+  background_->spawn(copy_later(std::move(payload), std::move(headers), delay), "a retry copy");
+  co_return true;
+}
+
+/// Waits, then publishes; a stopping service publishes early rather than lose the message.
+task<void> redelivery::copy_later(std::string payload, header_map headers, duration delay) {
+  try {
+    co_await sleep_for(*runtime_, delay);
+  } catch (const operation_cancelled&) {
+    report("the shutdown does not wait for a delayed retry: its copy is published now");
+  }
+  duration pause = first_copy_pause;
+  for (int i = 1;; ++i) {
+    auto sent = co_await publish_copy(copy_address(), as_bytes(payload), headers);
+    if (sent) co_return;
+    const bool last = i == copy_tries || sent.error() == errc::closed;
+    log(last ? log_level::error : log_level::warning, "subscription '" + plan_->name + "': a retry copy was not published" +
+                                                          (last ? ", the message is lost: " : ": ") + sent.error().message());
+    if (last) co_return;
+    try {
+      co_await sleep_for(*runtime_, pause);
+    } catch (const operation_cancelled&) { // try again at once
+    }
+    pause *= 2;
+  }
+}
+
+task<result<void>> redelivery::publish_copy(std::string_view destination, bytes_view payload, const header_map& headers) const {
+  const outgoing message{destination, payload, headers.empty() ? nullptr : &headers};
+  publish_awaiter copy(*plan_->copies, message, std::nullopt);
+  auto sent = co_await copy;
+  if (!sent) co_return fail(std::move(sent).error());
+  co_return result<void>{};
+}
+
+header_map redelivery::counted_headers(incoming& m, const context& ctx) const {
+  header_map headers = m.headers();
+  if (m.delivery_count() == 0) headers.set(retry_count_header, std::to_string(ctx.attempt()));
+  return headers;
+}
+
+std::uint32_t context::attempt() const {
+  if (const std::uint32_t counted = message_->delivery_count(); counted != 0) return counted;
+  const auto copies = message_->headers().get(retry_count_header);
+  std::uint32_t n = 0;
+  if (copies) std::from_chars(copies->data(), copies->data() + copies->size(), n); // a malformed count is none
+  return n + 1 == 0 ? n : n + 1;
+}
+
+} // namespace millrace

@@ -1,0 +1,98 @@
+#include <millrace/registration.hpp>
+#include <millrace/service_core.hpp>
+
+#include <utility>
+
+namespace millrace {
+
+registration& registration::named(std::string name) {
+  plan_->name = std::move(name);
+  return *this;
+}
+registration& registration::workers(unsigned n) {
+  plan_->workers = n;
+  return *this;
+}
+registration& registration::max_attempts(std::uint32_t n) {
+  plan_->max_attempts = n;
+  return *this;
+}
+registration& registration::dead_letter(std::string destination) {
+  plan_->dead_letter = std::move(destination);
+  return *this;
+}
+registration& registration::retry_to(std::string destination) {
+  plan_->retry_to = std::move(destination);
+  return *this;
+}
+registration& registration::reply(std::string destination) {
+  plan_->reply_to = std::move(destination);
+  return *this;
+}
+registration& registration::reply_to_sender() {
+  plan_->reply_to_sender = true;
+  return *this;
+}
+registration& registration::on_exception(failure_policy policy) {
+  plan_->on_exception = policy;
+  return *this;
+}
+registration& registration::on_undecodable(failure_policy policy) {
+  plan_->on_undecodable = policy;
+  return *this;
+}
+registration& registration::stop_when_ended() {
+  plan_->stop_when_ended = true;
+  return *this;
+}
+
+result<void> detail::subscription_plan::check() const {
+  const auto refuse = [this](std::string why) -> result<void> {
+    return fail(errc::invalid_options, "subscription '" + name + "': " + why);
+  };
+  if (auto source = check_source(); !source) return fail(std::move(source).error().at("subscription '" + name + "'"));
+  if (name.empty()) return refuse("the name is empty");
+  if (workers == 0) return refuse("workers(0): at least one worker handles messages");
+  if (max_attempts == 0U) return refuse("max_attempts(0): the first delivery counts, 1 is the least");
+  if (dead_letter && !max_attempts) return refuse("dead_letter needs max_attempts: it takes what used its attempts up");
+  if (dead_letter && dead_letter->empty()) return refuse("dead_letter has an empty destination");
+  if (retry_to && retries.how == retry_path::kind::broker_moves) return refuse("retry_to: the broker itself redelivers here");
+  if (retries.how == retry_path::kind::named && !retry_to) {
+    return refuse("it reads many destinations, so retry copies have no address: name one with retry_to(\"...\")");
+  }
+  const bool wired = reply_to || reply_to_sender;
+  if (handler->replies() && !wired) {
+    return refuse("the handler returns a value: say where it goes with reply(\"...\") or reply_to_sender()");
+  }
+  if (!handler->replies() && wired) return refuse("a reply is declared, but the handler returns none");
+  if (reply_to && reply_to->empty()) return refuse("reply has an empty destination");
+  return {};
+}
+
+registration& detail::broker_entry::add(std::unique_ptr<subscription_plan> plan) {
+  plan->broker = name();
+  registrations_.push_back(std::make_unique<registration>(*plan));
+  plans_.push_back(std::move(plan));
+  return *registrations_.back();
+}
+
+std::shared_ptr<detail::publish_cell>
+detail::broker_entry::add_publisher(std::function<result<std::shared_ptr<publish_port>>(void*)> pair) {
+  pairings_.push_back({std::make_shared<publish_cell>(), std::move(pair)});
+  return pairings_.back().cell;
+}
+
+result<void> detail::broker_entry::pair_publishers(runtime& rt, observer* watcher) {
+  for (auto& [cell, pair] : pairings_) {
+    auto port = pair(connected());
+    if (!port) return fail(std::move(port).error());
+    cell->port = std::move(*port);
+    cell->runtime = &rt;
+    cell->watcher = watcher;
+    cell->broker = name();
+    cell->live.store(cell->port.get(), std::memory_order_release);
+  }
+  return {};
+}
+
+} // namespace millrace
