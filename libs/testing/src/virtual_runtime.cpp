@@ -23,7 +23,7 @@ time_point virtual_runtime::now() const noexcept {
 void virtual_runtime::arm(timer& wake, time_point due) noexcept {
   {
     const std::scoped_lock lock(mutex_);
-    if (!cancelled_) return timers_.arm(wake, due);
+    if (!cancelled_ || !wake.cancellable()) return timers_.arm(wake, due);
   }
   timer_queue::mark_cancelled(wake);
   wake.fire();

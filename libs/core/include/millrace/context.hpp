@@ -4,6 +4,7 @@
 #include <millrace/outcome.hpp>
 #include <millrace/runtime.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ class context {
   /// Suspends on the service's clock. If the stopping service gives the wait up, the message stays unsettled.
   [[nodiscard]] millrace::sleep_for sleep_for(duration d) const noexcept { return {*runtime_, d}; }
 
+  /// Asks the service to stop, in order, once this message is settled.
+  void stop_service() const { (*stop_)(); }
+
   /// Runs `f` after the settlement, whatever it is; see `outcome::then`.
   template <continuation F> void after_settle(F f) { add_hook(std::move(f), std::nullopt); }
   /// Runs `f` after a settlement of this kind alone.
@@ -70,6 +74,7 @@ class context {
   std::string_view subscription_;
   millrace::runtime* runtime_ = nullptr;
   const void* state_ = nullptr;
+  const std::function<void()>* stop_ = nullptr;
   std::unique_ptr<header_map> edited_;
   std::unique_ptr<detail::settled_hook> hooks_;
 };

@@ -52,10 +52,11 @@ class invocation {
   [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
 
   /// Once, before the first message.
-  void bind(std::string_view subscription, runtime& rt, const void* state) noexcept {
+  void bind(std::string_view subscription, runtime& rt, const void* state, const std::function<void()>& stop) noexcept {
     ctx_.subscription_ = subscription;
     ctx_.runtime_ = &rt;
     ctx_.state_ = state;
+    ctx_.stop_ = &stop;
   }
   void attach(incoming& m) noexcept {
     ctx_.attach(m);

@@ -118,11 +118,20 @@ template <class State = void> class service {
   /// The same under a label, for services with several brokers of one kind.
   template <broker_type Broker, std::invocable<scope<Broker, State>&> Declare>
   service& with_broker(std::string label, Broker broker, Declare declare) {
+    auto on = with_broker(std::move(label), std::move(broker));
+    declare(on);
+    return *this;
+  }
+
+  /// Adds a broker and returns its scope, to mount subscriptions and publishers on it.
+  template <broker_type Broker> scope<Broker, State> with_broker(Broker broker) {
+    return with_broker(std::string(), std::move(broker));
+  }
+  template <broker_type Broker> scope<Broker, State> with_broker(std::string label, Broker broker) {
     auto entry = std::make_unique<detail::broker_model<Broker>>(std::move(label), std::move(broker));
     scope<Broker, State> on(*entry);
-    declare(on);
     core_->add(std::move(entry));
-    return *this;
+    return on;
   }
 
   /// Runs until SIGINT or SIGTERM: the first drains, a second ends the process at once. Answers an exit code (see `exit_code`).

@@ -51,6 +51,7 @@ class service_run {
   task<result<void>> close_brokers();
   task<void> give_up_waits();
   void fail(error why);
+  void announce_stop();
 
   std::shared_ptr<service_core> core_;
   runtime* runtime_;

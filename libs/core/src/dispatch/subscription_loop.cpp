@@ -11,7 +11,7 @@ subscription_loop::subscription_loop(detail::subscription_plan& plan, loop_envir
       health_slot_(environment_.board->add(plan.name)), quiet_(*environment_.rt) {
   for (unsigned i = 0; i < plan.workers; ++i) {
     auto call = plan.handler->make();
-    call->bind(plan.name, *environment_.rt, environment_.state);
+    call->bind(plan.name, *environment_.rt, environment_.state, environment_.stop_service);
     lanes_.push_back(std::make_unique<lane>(*this, std::move(call)));
     idle_.push_back(lanes_.back().get());
   }

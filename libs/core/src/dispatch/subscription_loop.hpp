@@ -23,7 +23,8 @@ struct loop_environment {
   observer* watcher = nullptr;
   detail::health_board* board = nullptr;
   task_group* background = nullptr;            ///< continuations and pending copies
-  std::function<void(error)> fail_service; ///< stops the service with this error; once, from any thread
+  std::function<void(error)> fail_service;     ///< stops the service with this error; once, from any thread
+  std::function<void()> stop_service;          ///< stops it in order; from any thread
 };
 
 /// The dispatch of one subscription: takes batches from the broker, hands messages to its lanes, in order, never more at once than

@@ -71,7 +71,7 @@ int service_core::run() {
     return report(exit_code::start_failed, started.error().message());
   }
   log(log_level::info, info_.title + " " + info_.version + " is running");
-  while (signals.count() == 0 && !run.failure()) signals.wait();
+  while (signals.count() == 0 && !run.stopping().is_set()) signals.wait();
   auto stopped = watched_task(signals).finish(run.shutdown());
   run.on_stopping({});
   const bool failed_fast = run.failure().has_value();
@@ -137,7 +137,7 @@ void running_service::wait_for(task<void> until) {
   auto first = std::make_shared<first_of>(hosted_->rt());
   task_group group(hosted_->rt());
   hosted_->run().on_stopping([first] { first->ready.set(); });
-  if (hosted_->run().failure()) first->ready.set();
+  if (hosted_->run().stopping().is_set()) first->ready.set();
   group.spawn(then_set(std::move(until), first), "run_until");
   sync_wait([](std::shared_ptr<first_of> f) -> task<void> { co_await f->ready.wait(); }(first));
 }

@@ -34,15 +34,22 @@ std::optional<error> service_run::failure() const {
 }
 
 void service_run::fail(error why) {
-  std::function<void()> notify;
   {
     const std::scoped_lock lock(mutex_);
     if (failure_) return; // the first reason counts
     failure_ = why;
-    notify = notify_;
   }
   log(log_level::error, "the service stops: " + why.message());
   board_->set_state(service_state::failed, why.message());
+  announce_stop();
+}
+
+void service_run::announce_stop() {
+  std::function<void()> notify;
+  {
+    const std::scoped_lock lock(mutex_);
+    notify = notify_;
+  }
   stopping_.set();
   if (notify) notify();
 }
@@ -106,6 +113,7 @@ task<result<void>> service_run::open_subscriptions() {
   environment.board = board_.get();
   environment.background = &background_;
   environment.fail_service = [this](error why) { fail(std::move(why)); };
+  environment.stop_service = [this] { announce_stop(); };
   for (auto& broker : core_->brokers_) {
     for (const auto& plan : broker->plans()) {
       loops_.push_back(std::make_unique<subscription_loop>(*plan, environment));

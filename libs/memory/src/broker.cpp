@@ -1,0 +1,103 @@
+#include "hub.hpp"
+
+#include <millrace/memory.hpp>
+
+#include <algorithm>
+
+namespace millrace::memory {
+namespace {
+
+constexpr std::size_t default_window = 64;
+
+class port final : public publish_port {
+ public:
+  explicit port(std::shared_ptr<hub> shared) noexcept : hub_(std::move(shared)) {}
+
+  void publish(const outgoing& message, publish_operation& op) noexcept override { op.complete_now(hub_->publish(message)); }
+
+  task<result<reply_message>> request(outgoing message, duration timeout) override {
+    const std::string destination(message.destination);
+    if (hub_->closed()) co_return fail(errc::closed, "request to '" + destination + "'");
+    if (!hub_->has_listener(destination)) co_return fail(errc::publish, "request to '" + destination + "': nobody listens");
+    std::string inbox;
+    const auto pending = hub_->expect_answer(inbox);
+    const time_point due = hub_->rt().now() + timeout;
+    auto sent = hub_->publish(message, inbox);
+    if (!sent) {
+      hub_->forget_request(inbox);
+      co_return fail(std::move(sent).error());
+    }
+    const bool answered = co_await pending->answered.wait_until(due);
+    if (!answered) {
+      hub_->forget_request(inbox);
+      co_return fail(errc::timeout, "request to '" + destination + "'");
+    }
+    if (hub_->closed()) co_return fail(errc::closed, "request to '" + destination + "'");
+    co_return std::move(pending->answer);
+  }
+
+ private:
+  std::shared_ptr<hub> hub_;
+};
+
+class subscription final : public subscription_port {
+ public:
+  subscription(std::shared_ptr<hub> shared, std::unique_ptr<consumer> c) noexcept : hub_(std::move(shared)), consumer_(std::move(c)) {}
+  ~subscription() override {
+    if (consumer_) hub_->remove(std::move(consumer_));
+  }
+
+  task<void> stop() override {
+    hub_->close_consumer(*consumer_);
+    co_await consumer_->quiet.wait();
+  }
+
+ private:
+  std::shared_ptr<hub> hub_;
+  std::unique_ptr<consumer> consumer_;
+};
+
+} // namespace
+
+result<void> topic::check() const {
+  if (name_.empty()) return fail(errc::invalid_options, "a topic without a name");
+  return {};
+}
+
+result<std::shared_ptr<publish_port>> connected_broker::pair(const millrace::memory::publish& /*policy*/) {
+  return std::make_shared<port>(hub_);
+}
+
+task<open_result> connected_broker::open(const topic& source, sink& to, const open_options& options) {
+  if (auto checked = source.check(); !checked) co_return fail(std::move(checked).error());
+  const std::size_t window =
+      source.window_size() > 0 ? source.window_size() : std::max<std::size_t>(default_window, 2 * std::size_t{options.workers});
+  auto subscribed = hub_->subscribe(source, to, window);
+  if (!subscribed) co_return fail(std::move(subscribed).error());
+  co_return std::make_unique<subscription>(hub_, std::move(*subscribed));
+}
+
+task<result<closed_broker>> connected_broker::shutdown() && { co_return hub_->close(); }
+
+broker::broker(std::string name) : name_(std::move(name)), hub_(std::make_shared<hub>()) {}
+
+broker& broker::retain(retention keep) & {
+  hub_->retain(keep);
+  return *this;
+}
+
+broker& broker::queue_limit(std::size_t messages) & {
+  hub_->queue_limit(messages);
+  return *this;
+}
+
+task<result<connected_broker>> broker::connect(runtime& rt) && {
+  const auto shared = hub_;
+  auto connected = shared->connect(rt);
+  if (!connected) co_return fail(std::move(connected).error());
+  co_return connected_broker(shared);
+}
+
+task<result<connected_broker>> broker::connect_in_process(runtime& rt) && { return std::move(*this).connect(rt); }
+
+} // namespace millrace::memory

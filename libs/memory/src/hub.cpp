@@ -1,0 +1,148 @@
+#include "hub.hpp"
+
+#include <algorithm>
+
+namespace millrace::memory {
+
+hub::~hub() = default;
+
+result<void> hub::connect(runtime& rt) {
+  const lock held(mutex_);
+  if (closed()) return fail(errc::closed, "the embedded broker was shut down");
+  if (runtime_ != nullptr && runtime_ != &rt) {
+    return fail(errc::invalid_options, "the embedded broker is connected to another service's clock");
+  }
+  runtime_ = &rt;
+  return {};
+}
+
+closed_broker hub::close() noexcept {
+  closed_broker left;
+  std::vector<node*> waiting;
+  {
+    const lock held(mutex_);
+    closed_.store(true, std::memory_order_release);
+    for (const auto& box : mailboxes_) {
+      left.subscriptions += box->consumers.size();
+      left.unsettled += box->held;
+    }
+    for (node* n = delayed_; n != nullptr; n = n->next_delayed) waiting.push_back(n);
+    for (auto& [inbox, request] : requests_) request->answered.set();
+    requests_.clear();
+  }
+  for (node* n : waiting) runtime_->disarm(n->wake);
+  return left;
+}
+
+stored_message& hub::new_message(const outgoing& message, std::string_view reply_to) {
+  stored_message* m = free_messages_;
+  if (m != nullptr) {
+    free_messages_ = m->next_free;
+  } else {
+    messages_.push_back(std::make_unique<stored_message>());
+    m = messages_.back().get();
+  }
+  m->topic.assign(message.destination);
+  m->payload.assign(as_text(message.payload));
+  m->headers.clear();
+  if (message.headers != nullptr) m->headers.merge(*message.headers);
+  if (!reply_to.empty()) m->headers.set("reply-to", reply_to);
+  m->holders = 1;
+  return *m;
+}
+
+void hub::let_go(stored_message& m) noexcept {
+  if (--m.holders > 0) return;
+  m.next_free = free_messages_;
+  free_messages_ = &m;
+}
+
+node& hub::new_node() {
+  if (incoming* n = free_nodes_.pop()) return *static_cast<node*>(n);
+  nodes_.push_back(std::make_unique<node>(*this));
+  return *nodes_.back();
+}
+
+void hub::recycle(node& n) noexcept {
+  let_go(*n.message);
+  --n.box->held;
+  free_nodes_.push(n);
+}
+
+void hub::enqueue(stored_message& m, mailbox& box) {
+  node& n = new_node();
+  n.hold(m, box);
+  box.ready.push(n);
+  ++box.held;
+}
+
+void hub::keep(topic_state& t, stored_message& m) {
+  if (retention_.messages() == 0) return;
+  ++m.holders;
+  t.retained.push_back(&m);
+  t.retained_bytes += m.payload.size();
+  const auto over = [&] {
+    return t.retained.size() > retention_.messages() || (retention_.bytes() > 0 && t.retained_bytes > retention_.bytes());
+  };
+  while (t.retained.size() > 1 && over()) {
+    t.retained_bytes -= t.retained.front()->payload.size();
+    let_go(*t.retained.front());
+    t.retained.pop_front();
+  }
+}
+
+result<receipt> hub::publish(const outgoing& message, std::string_view reply_to) {
+  if (message.destination.empty()) return fail(errc::invalid_options, "publish to an empty topic");
+  lock held(mutex_);
+  if (closed()) return fail(errc::closed, "publish to '" + std::string(message.destination) + "'");
+  if (!requests_.empty() && answer_request(message)) return receipt{};
+  auto found = topics_.find(message.destination);
+  if (found == topics_.end()) found = topics_.try_emplace(std::string(message.destination)).first;
+  topic_state& t = found->second;
+  for (const mailbox* box : t.mailboxes) {
+    if (box->held >= queue_limit_) {
+      return fail(errc::queue_full, "publish to '" + std::string(message.destination) + "': a subscription holds " +
+                                        std::to_string(queue_limit_) + " messages");
+    }
+  }
+  stored_message& m = new_message(message, reply_to);
+  m.sequence = ++t.last_sequence;
+  receipt accepted;
+  accepted.sequence = m.sequence;
+  for (mailbox* box : t.mailboxes) enqueue(m, *box);
+  keep(t, m);
+  let_go(m);
+  for (std::size_t i = 0; i < t.mailboxes.size(); ++i) pump(*t.mailboxes[i], held);
+  return accepted;
+}
+
+bool hub::has_listener(std::string_view topic) const {
+  const lock held(mutex_);
+  const auto found = topics_.find(topic);
+  return found != topics_.end() && std::ranges::any_of(found->second.mailboxes, [](const mailbox* b) { return !b->consumers.empty(); });
+}
+
+std::shared_ptr<pending_request> hub::expect_answer(std::string& inbox) {
+  const lock held(mutex_);
+  inbox = "_reply." + std::to_string(++request_count_);
+  return requests_.emplace(inbox, std::make_shared<pending_request>(*runtime_)).first->second;
+}
+
+void hub::forget_request(const std::string& inbox) noexcept {
+  const lock held(mutex_);
+  requests_.erase(inbox);
+}
+
+/// The first answer completes the request; the entry goes at once, so a later one finds nobody.
+bool hub::answer_request(const outgoing& message) {
+  const auto found = requests_.find(message.destination);
+  if (found == requests_.end()) return false;
+  pending_request& request = *found->second;
+  request.answer.payload.assign(as_text(message.payload));
+  if (message.headers != nullptr) request.answer.headers = *message.headers;
+  request.answered.set();
+  requests_.erase(found);
+  return true;
+}
+
+} // namespace millrace::memory

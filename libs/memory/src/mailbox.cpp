@@ -1,0 +1,181 @@
+#include "mailbox.hpp"
+
+#include "hub.hpp"
+
+#include <algorithm>
+
+namespace millrace::memory {
+
+consumer* mailbox::next_consumer() noexcept {
+  for (std::size_t i = 0; i < consumers.size(); ++i) {
+    consumer* c = consumers[rotation++ % consumers.size()];
+    if (c->room() > 0) return c;
+  }
+  return nullptr;
+}
+
+mailbox& hub::mailbox_for(const topic& source) {
+  topic_state& t = topics_[source.name()];
+  if (!source.group_name().empty()) {
+    const auto found = std::ranges::find(t.mailboxes, source.group_name(), &mailbox::group);
+    if (found != t.mailboxes.end()) return **found;
+  }
+  mailboxes_.push_back(std::make_unique<mailbox>(source.name(), source.group_name()));
+  mailbox& box = *mailboxes_.back();
+  t.mailboxes.push_back(&box);
+  if (source.starts_at_first()) {
+    for (stored_message* m : t.retained) enqueue(*m, box);
+  }
+  return box;
+}
+
+result<std::unique_ptr<consumer>> hub::subscribe(const topic& source, sink& to, std::size_t window) {
+  lock held(mutex_);
+  if (closed()) return fail(errc::closed, "subscribe to '" + source.name() + "'");
+  if (source.starts_at_first() && retention_.messages() == 0) {
+    return fail(errc::invalid_options, "'" + source.name() + "': from_start needs a broker with retain");
+  }
+  mailbox& box = mailbox_for(source);
+  auto c = std::make_unique<consumer>(to, *runtime_, window, box);
+  box.consumers.push_back(c.get());
+  pump(box, held);
+  return c;
+}
+
+void hub::close_consumer(consumer& c) noexcept {
+  const lock held(mutex_);
+  c.closed = true;
+}
+
+void hub::remove(std::unique_ptr<consumer> c) noexcept {
+  lock held(mutex_);
+  mailbox& box = *c->box;
+  c->closed = true;
+  std::erase(box.consumers, c.get());
+  if (c->in_flight > 0) leaving_.push_back(std::move(c));
+  if (!box.group.empty()) return pump(box, held);
+  if (!box.consumers.empty()) return;
+  box.orphaned = true;
+  std::erase(topics_[box.topic].mailboxes, &box);
+  incoming_batch left = std::move(box.ready);
+  while (incoming* n = left.pop()) recycle(*static_cast<node*>(n));
+  if (box.held == 0) drop_mailbox(box);
+}
+
+void hub::drop_mailbox(mailbox& box) noexcept {
+  std::erase_if(mailboxes_, [&](const auto& b) { return b.get() == &box; });
+}
+
+/// Hands what is ready to consumers with room; the lock is released while a sink runs.
+void hub::pump(mailbox& box, lock& held) noexcept {
+  while (!box.ready.empty()) {
+    consumer* c = box.next_consumer();
+    if (c == nullptr) return;
+    for (std::size_t n = box.consumers.size() > 1 ? 1 : c->room(); n > 0; --n) {
+      auto* taken = static_cast<node*>(box.ready.pop());
+      if (taken == nullptr) break;
+      taken->taker = c;
+      taken->settled = false;
+      ++taken->deliveries;
+      ++c->in_flight;
+      if (out_++ == 0) self_ = shared_from_this();
+      c->outbox.push(*taken);
+    }
+    hand_over(*c, held);
+  }
+}
+
+void hub::hand_over(consumer& c, lock& held) noexcept {
+  if (c.delivering) return; // the thread that is at it takes the outbox as well
+  c.delivering = true;
+  c.quiet.clear();
+  while (!c.outbox.empty()) {
+    incoming_batch batch = std::move(c.outbox);
+    held.unlock();
+    c.target->deliver(std::move(batch), deliver_from::anywhere);
+    held.lock();
+  }
+  c.delivering = false;
+  c.quiet.set();
+}
+
+const void* node::field(const field_id& id) { return &id == &sequence ? &message->sequence : nullptr; }
+
+result<void> node::settle(settlement wanted) noexcept {
+  if (hub_->closed()) [[unlikely]] return fail(errc::closed, "settle a message of '" + message->topic + "'");
+  settled = true;
+  how = wanted;
+  return {};
+}
+
+void node::release() noexcept { hub_->released(*this); }
+
+node::wake_timer::wake_timer(node& self) noexcept
+    : timer([](timer& t) noexcept {
+        node& n = *static_cast<wake_timer&>(t).owner;
+        n.hub_->delay_over(n);
+      }),
+      owner(&self) {}
+
+void hub::released(node& n) noexcept {
+  std::shared_ptr<hub> last; // dies after the lock
+  lock held(mutex_);
+  consumer& c = *n.taker;
+  mailbox& box = *n.box;
+  --c.in_flight;
+  if (--out_ == 0) [[unlikely]] last = std::move(self_);
+  if (box.orphaned) [[unlikely]] return recycle_last(n, c);
+  if (n.settled && (n.how.kind == settlement_kind::ack || n.how.kind == settlement_kind::drop)) [[likely]] recycle(n);
+  else give_back(n);
+  if (c.closed) [[unlikely]] forget_leaving(c);
+  else if (c.in_flight > c.window / 2) return;
+  if (!box.ready.empty()) pump(box, held);
+}
+
+void hub::forget_leaving(consumer& c) noexcept {
+  if (c.in_flight == 0) std::erase_if(leaving_, [&](const auto& l) { return l.get() == &c; });
+}
+
+void hub::recycle_last(node& n, consumer& c) noexcept {
+  mailbox& box = *n.box;
+  recycle(n);
+  if (box.held == 0) drop_mailbox(box);
+  forget_leaving(c);
+}
+
+/// Not at its end: back into the queue, now or after its delay.
+void hub::give_back(node& n) noexcept {
+  if (closed()) return recycle(n);
+  if (n.settled && n.how.kind == settlement_kind::retry_after && n.how.delay > duration::zero()) return delay(n);
+  if (!n.settled) --n.deliveries; // it was never handled
+  n.box->ready.push(n);
+}
+
+void hub::delay(node& n) noexcept {
+  n.previous_delayed = nullptr;
+  n.next_delayed = delayed_;
+  if (delayed_ != nullptr) delayed_->previous_delayed = &n;
+  delayed_ = &n;
+  runtime_->arm(n.wake, runtime_->now() + n.how.delay);
+}
+
+void hub::unlink_delayed(node& n) noexcept {
+  if (n.previous_delayed != nullptr) n.previous_delayed->next_delayed = n.next_delayed;
+  else delayed_ = n.next_delayed;
+  if (n.next_delayed != nullptr) n.next_delayed->previous_delayed = n.previous_delayed;
+}
+
+void hub::delay_over(node& n) noexcept {
+  lock held(mutex_);
+  unlink_delayed(n);
+  mailbox& box = *n.box;
+  if (closed() || box.orphaned) {
+    recycle(n);
+    if (box.orphaned && box.held == 0) drop_mailbox(box);
+    return;
+  }
+  box.ready.push(n);
+  pump(box, held);
+}
+
+} // namespace millrace::memory

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "message.hpp"
+
+#include <millrace/event.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace millrace::memory {
+
+/// One subscriber of a mailbox. Guarded by the hub's mutex.
+class consumer {
+ public:
+  consumer(sink& to, runtime& rt, std::size_t window, mailbox& box) noexcept
+      : target(&to), window(window), box(&box), quiet(rt) {
+    quiet.set();
+  }
+  [[nodiscard]] std::size_t room() const noexcept { return closed || in_flight >= window ? 0 : window - in_flight; }
+
+  sink* target;
+  std::size_t window;
+  std::size_t in_flight = 0;
+  mailbox* box;
+  incoming_batch outbox;   ///< taken from the mailbox, not yet handed over
+  bool delivering = false; ///< a thread is handing over; others leave it the outbox
+  bool closed = false;
+  event quiet; ///< set while no thread hands over
+};
+
+/// The queue of one subscription, or of one group. Guarded by the hub's mutex.
+class mailbox {
+ public:
+  mailbox(std::string topic, std::string group) : topic(std::move(topic)), group(std::move(group)) {}
+
+  /// The next consumer with room, in rotation, or null.
+  [[nodiscard]] consumer* next_consumer() noexcept;
+
+  std::string topic;
+  std::string group; ///< empty: a private mailbox, gone with its subscription
+  incoming_batch ready;
+  std::size_t held = 0; ///< ready, delayed or in flight
+  std::vector<consumer*> consumers;
+  std::size_t rotation = 0;
+  bool orphaned = false; ///< its subscription is gone; dies with its last node
+};
+
+} // namespace millrace::memory
