@@ -1,4 +1,5 @@
-// A service on the embedded broker: it bills orders, tries a failing one again, rejects a bad one, and stops when all is done.
+// A service on the embedded broker: it bills orders, tries a failing one again, rejects a bad one, and stops when all
+// is done.
 #include <millrace/memory.hpp>
 #include <millrace/millrace.hpp>
 
@@ -25,7 +26,8 @@ struct invoice {
 };
 BOOST_DESCRIBE_STRUCT(invoice, (), (order, total))
 
-// What a handler returns settles its message: an invoice is published and the order acknowledged; an outcome does what it says.
+// What a handler returns settles its message: an invoice is published and the order acknowledged; an outcome does what
+// it says.
 std::expected<invoice, millrace::outcome> bill(const order& o, millrace::context& ctx) {
   if (o.quantity <= 0) return std::unexpected(millrace::drop());
   if (o.item == "teapot" && ctx.attempt() < 3) return std::unexpected(millrace::retry_after(50ms));

@@ -8,20 +8,34 @@ class core_category_type final : public std::error_category {
   const char* name() const noexcept override { return "millrace"; }
   std::string message(int value) const override {
     switch (static_cast<errc>(value)) {
-    case errc::closed: return "closed";
-    case errc::not_connected: return "not connected";
-    case errc::connect: return "cannot connect";
-    case errc::subscribe: return "cannot subscribe";
-    case errc::publish: return "cannot publish";
-    case errc::timeout: return "timed out";
-    case errc::unsupported: return "not supported by this transport";
-    case errc::invalid_options: return "invalid options";
-    case errc::decode: return "cannot decode";
-    case errc::encode: return "cannot encode";
-    case errc::shutdown: return "shutdown incomplete";
-    case errc::cancelled: return "cancelled";
-    case errc::queue_full: return "queue full";
-    case errc::handler: return "handler failed";
+    case errc::closed:
+      return "closed";
+    case errc::not_connected:
+      return "not connected";
+    case errc::connect:
+      return "cannot connect";
+    case errc::subscribe:
+      return "cannot subscribe";
+    case errc::publish:
+      return "cannot publish";
+    case errc::timeout:
+      return "timed out";
+    case errc::unsupported:
+      return "not supported by this transport";
+    case errc::invalid_options:
+      return "invalid options";
+    case errc::decode:
+      return "cannot decode";
+    case errc::encode:
+      return "cannot encode";
+    case errc::shutdown:
+      return "shutdown incomplete";
+    case errc::cancelled:
+      return "cancelled";
+    case errc::queue_full:
+      return "queue full";
+    case errc::handler:
+      return "handler failed";
     }
     return "unknown error";
   }

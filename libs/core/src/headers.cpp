@@ -70,7 +70,8 @@ void header_map::clear() noexcept {
 }
 
 void header_map::merge(const header_map& other) {
-  for (const auto& [name, value] : other) set(name, value);
+  for (const auto& [name, value] : other)
+    set(name, value);
 }
 
 } // namespace millrace

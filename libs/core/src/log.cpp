@@ -14,10 +14,14 @@ spdlog::logger& default_logger() {
 
 spdlog::level::level_enum level_of(log_level level) noexcept {
   switch (level) {
-  case log_level::debug: return spdlog::level::debug;
-  case log_level::info: return spdlog::level::info;
-  case log_level::warning: return spdlog::level::warn;
-  case log_level::error: return spdlog::level::err;
+  case log_level::debug:
+    return spdlog::level::debug;
+  case log_level::info:
+    return spdlog::level::info;
+  case log_level::warning:
+    return spdlog::level::warn;
+  case log_level::error:
+    return spdlog::level::err;
   }
   return spdlog::level::err;
 }

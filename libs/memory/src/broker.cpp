@@ -13,12 +13,15 @@ class port final : public publish_port {
  public:
   explicit port(std::shared_ptr<hub> shared) noexcept : hub_(std::move(shared)) {}
 
-  void publish(const outgoing& message, publish_operation& op) noexcept override { op.complete_now(hub_->publish(message)); }
+  void publish(const outgoing& message, publish_operation& op) noexcept override {
+    op.complete_now(hub_->publish(message));
+  }
 
   task<result<reply_message>> request(outgoing message, duration timeout) override {
     const std::string destination(message.destination);
     if (hub_->closed()) co_return fail(errc::closed, "request to '" + destination + "'");
-    if (!hub_->has_listener(destination)) co_return fail(errc::publish, "request to '" + destination + "': nobody listens");
+    if (!hub_->has_listener(destination))
+      co_return fail(errc::publish, "request to '" + destination + "': nobody listens");
     std::string inbox;
     const auto pending = hub_->expect_answer(inbox);
     const time_point due = hub_->rt().now() + timeout;
@@ -42,7 +45,8 @@ class port final : public publish_port {
 
 class subscription final : public subscription_port {
  public:
-  subscription(std::shared_ptr<hub> shared, std::unique_ptr<consumer> c) noexcept : hub_(std::move(shared)), consumer_(std::move(c)) {}
+  subscription(std::shared_ptr<hub> shared, std::unique_ptr<consumer> c) noexcept
+      : hub_(std::move(shared)), consumer_(std::move(c)) {}
   ~subscription() override {
     if (consumer_) hub_->remove(std::move(consumer_));
   }
@@ -70,8 +74,9 @@ result<std::shared_ptr<publish_port>> connected_broker::pair(const millrace::mem
 
 task<open_result> connected_broker::open(const topic& source, sink& to, const open_options& options) {
   if (auto checked = source.check(); !checked) co_return fail(std::move(checked).error());
-  const std::size_t window =
-      source.window_size() > 0 ? source.window_size() : std::max<std::size_t>(default_window, 2 * std::size_t{options.workers});
+  const std::size_t window = source.window_size() > 0
+                                 ? source.window_size()
+                                 : std::max<std::size_t>(default_window, 2 * std::size_t{options.workers});
   auto subscribed = hub_->subscribe(source, to, window);
   if (!subscribed) co_return fail(std::move(subscribed).error());
   co_return std::make_unique<subscription>(hub_, std::move(*subscribed));

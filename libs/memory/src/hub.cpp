@@ -26,11 +26,14 @@ closed_broker hub::close() noexcept {
       left.subscriptions += box->consumers.size();
       left.unsettled += box->held;
     }
-    for (node* n = delayed_; n != nullptr; n = n->next_delayed) waiting.push_back(n);
-    for (auto& [inbox, request] : requests_) request->answered.set();
+    for (node* n = delayed_; n != nullptr; n = n->next_delayed)
+      waiting.push_back(n);
+    for (auto& [inbox, request] : requests_)
+      request->answered.set();
     requests_.clear();
   }
-  for (node* n : waiting) runtime_->disarm(n->wake);
+  for (node* n : waiting)
+    runtime_->disarm(n->wake);
   return left;
 }
 
@@ -82,7 +85,8 @@ void hub::keep(topic_state& t, stored_message& m) {
   t.retained.push_back(&m);
   t.retained_bytes += m.payload.size();
   const auto over = [&] {
-    return t.retained.size() > retention_.messages() || (retention_.bytes() > 0 && t.retained_bytes > retention_.bytes());
+    return t.retained.size() > retention_.messages() ||
+           (retention_.bytes() > 0 && t.retained_bytes > retention_.bytes());
   };
   while (t.retained.size() > 1 && over()) {
     t.retained_bytes -= t.retained.front()->payload.size();
@@ -109,17 +113,20 @@ result<receipt> hub::publish(const outgoing& message, std::string_view reply_to)
   m.sequence = ++t.last_sequence;
   receipt accepted;
   accepted.sequence = m.sequence;
-  for (mailbox* box : t.mailboxes) enqueue(m, *box);
+  for (mailbox* box : t.mailboxes)
+    enqueue(m, *box);
   keep(t, m);
   let_go(m);
-  for (std::size_t i = 0; i < t.mailboxes.size(); ++i) pump(*t.mailboxes[i], held);
+  for (std::size_t i = 0; i < t.mailboxes.size(); ++i)
+    pump(*t.mailboxes[i], held);
   return accepted;
 }
 
 bool hub::has_listener(std::string_view topic) const {
   const lock held(mutex_);
   const auto found = topics_.find(topic);
-  return found != topics_.end() && std::ranges::any_of(found->second.mailboxes, [](const mailbox* b) { return !b->consumers.empty(); });
+  return found != topics_.end() &&
+         std::ranges::any_of(found->second.mailboxes, [](const mailbox* b) { return !b->consumers.empty(); });
 }
 
 std::shared_ptr<pending_request> hub::expect_answer(std::string& inbox) {

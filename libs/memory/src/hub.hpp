@@ -23,8 +23,8 @@ struct pending_request {
   reply_message answer;
 };
 
-/// The state that a broker, its copies and every handle share: topics, mailboxes and the pools. Thread-safe; no lock is held while a sink
-/// runs. It lives as long as a handle or a delivery does.
+/// The state that a broker, its copies and every handle share: topics, mailboxes and the pools. Thread-safe; no lock is
+/// held while a sink runs. It lives as long as a handle or a delivery does.
 class hub : public std::enable_shared_from_this<hub> {
  public:
   hub() = default;
@@ -96,8 +96,8 @@ class hub : public std::enable_shared_from_this<hub> {
   std::vector<std::unique_ptr<stored_message>> messages_;
   stored_message* free_messages_ = nullptr;
   node* delayed_ = nullptr;
-  std::size_t out_ = 0;           ///< nodes in the hands of dispatch
-  std::shared_ptr<hub> self_;     ///< set while nodes are out
+  std::size_t out_ = 0;       ///< nodes in the hands of dispatch
+  std::shared_ptr<hub> self_; ///< set while nodes are out
 };
 
 } // namespace millrace::memory

@@ -24,7 +24,8 @@ mailbox& hub::mailbox_for(const topic& source) {
   mailbox& box = *mailboxes_.back();
   t.mailboxes.push_back(&box);
   if (source.starts_at_first()) {
-    for (stored_message* m : t.retained) enqueue(*m, box);
+    for (stored_message* m : t.retained)
+      enqueue(*m, box);
   }
   return box;
 }
@@ -58,7 +59,8 @@ void hub::remove(std::unique_ptr<consumer> c) noexcept {
   box.orphaned = true;
   std::erase(topics_[box.topic].mailboxes, &box);
   incoming_batch left = std::move(box.ready);
-  while (incoming* n = left.pop()) recycle(*static_cast<node*>(n));
+  while (incoming* n = left.pop())
+    recycle(*static_cast<node*>(n));
   if (box.held == 0) drop_mailbox(box);
 }
 
@@ -102,7 +104,8 @@ void hub::hand_over(consumer& c, lock& held) noexcept {
 const void* node::field(const field_id& id) { return &id == &sequence ? &message->sequence : nullptr; }
 
 result<void> node::settle(settlement wanted) noexcept {
-  if (hub_->closed()) [[unlikely]] return fail(errc::closed, "settle a message of '" + message->topic + "'");
+  if (hub_->closed()) [[unlikely]]
+    return fail(errc::closed, "settle a message of '" + message->topic + "'");
   settled = true;
   how = wanted;
   return {};
@@ -123,12 +126,18 @@ void hub::released(node& n) noexcept {
   consumer& c = *n.taker;
   mailbox& box = *n.box;
   --c.in_flight;
-  if (--out_ == 0) [[unlikely]] last = std::move(self_);
-  if (box.orphaned) [[unlikely]] return recycle_last(n, c);
-  if (n.settled && (n.how.kind == settlement_kind::ack || n.how.kind == settlement_kind::drop)) [[likely]] recycle(n);
-  else give_back(n);
-  if (c.closed) [[unlikely]] forget_leaving(c);
-  else if (c.in_flight > c.window / 2) return;
+  if (--out_ == 0) [[unlikely]]
+    last = std::move(self_);
+  if (box.orphaned) [[unlikely]]
+    return recycle_last(n, c);
+  if (n.settled && (n.how.kind == settlement_kind::ack || n.how.kind == settlement_kind::drop)) [[likely]]
+    recycle(n);
+  else
+    give_back(n);
+  if (c.closed) [[unlikely]]
+    forget_leaving(c);
+  else if (c.in_flight > c.window / 2)
+    return;
   if (!box.ready.empty()) pump(box, held);
 }
 
@@ -160,8 +169,10 @@ void hub::delay(node& n) noexcept {
 }
 
 void hub::unlink_delayed(node& n) noexcept {
-  if (n.previous_delayed != nullptr) n.previous_delayed->next_delayed = n.next_delayed;
-  else delayed_ = n.next_delayed;
+  if (n.previous_delayed != nullptr)
+    n.previous_delayed->next_delayed = n.next_delayed;
+  else
+    delayed_ = n.next_delayed;
   if (n.next_delayed != nullptr) n.next_delayed->previous_delayed = n.previous_delayed;
 }
 

@@ -22,7 +22,8 @@ struct stored_message {
   stored_message* next_free = nullptr;
 };
 
-/// One delivery of one mailbox, reused from message to message. Guarded by the hub's mutex, except what `incoming` lends to the handler.
+/// One delivery of one mailbox, reused from message to message. Guarded by the hub's mutex, except what `incoming`
+/// lends to the handler.
 class node final : public incoming {
  public:
   explicit node(hub& owner) noexcept : wake(*this), hub_(&owner) {}

@@ -77,11 +77,12 @@ concept policy_for = requires(C& c, const P& policy) {
 
 /// A subscription source: what to consume. `check` runs before any I/O; `open` once, at start.
 template <class S, class C>
-concept source_for = std::copy_constructible<S> && requires(C& c, const S& source, sink& to, const open_options& options) {
-  { c.open(source, to, options) } -> std::same_as<task<open_result>>;
-  { source.name() } -> std::convertible_to<std::string>;
-  { source.check() } -> std::same_as<result<void>>;
-  { source.retries() } -> std::same_as<retry_path>;
-};
+concept source_for =
+    std::copy_constructible<S> && requires(C& c, const S& source, sink& to, const open_options& options) {
+      { c.open(source, to, options) } -> std::same_as<task<open_result>>;
+      { source.name() } -> std::convertible_to<std::string>;
+      { source.check() } -> std::same_as<result<void>>;
+      { source.retries() } -> std::same_as<retry_path>;
+    };
 
 } // namespace millrace

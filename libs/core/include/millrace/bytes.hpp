@@ -7,7 +7,8 @@
 
 namespace millrace {
 
-/// A read-only view of a payload. Whoever lends it says how long it lives; in a handler it is valid until the handler ends.
+/// A read-only view of a payload. Whoever lends it says how long it lives; in a handler it is valid until the handler
+/// ends.
 using bytes_view = std::span<const std::byte>;
 
 /// Growable output of an encoder. Kept and reused by publishers, so that steady-state encoding does not allocate.

@@ -15,7 +15,8 @@ namespace millrace {
 /// The header that counts the copies a service published of a message, where the broker keeps no count of its own.
 inline constexpr std::string_view retry_count_header = "x-millrace-retry-count";
 
-/// One delivery, as its handler sees it besides the decoded message. Valid until the handler ends; used by one thread at a time.
+/// One delivery, as its handler sees it besides the decoded message. Valid until the handler ends; used by one thread
+/// at a time.
 class context {
  public:
   /// The name the message arrived on.

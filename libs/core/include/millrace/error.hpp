@@ -34,8 +34,8 @@ template <> struct std::is_error_condition_enum<millrace::errc> : std::true_type
 
 namespace millrace {
 
-/// What went wrong, with what: a code, the thing it happened to (subject, queue, address, member), and the server's own words.
-/// A plain value; carries no credential.
+/// What went wrong, with what: a code, the thing it happened to (subject, queue, address, member), and the server's own
+/// words. A plain value; carries no credential.
 class error {
  public:
   error(errc kind, std::string context);

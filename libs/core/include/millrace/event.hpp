@@ -11,7 +11,8 @@
 
 namespace millrace {
 
-/// A flag that one coroutine at a time waits for, with a bound on the injected clock. Set from any thread; outlives its waits.
+/// A flag that one coroutine at a time waits for, with a bound on the injected clock. Set from any thread; outlives its
+/// waits.
 class event {
  public:
   explicit event(runtime& rt) noexcept : runtime_(&rt) {}
@@ -83,7 +84,8 @@ class task_group {
   std::shared_ptr<counted> idle_;
 };
 
-/// Runs `work` on the calling thread and blocks until it ended, wherever it was resumed. Not on a thread of the runtime it needs.
+/// Runs `work` on the calling thread and blocks until it ended, wherever it was resumed. Not on a thread of the runtime
+/// it needs.
 template <class T> T sync_wait(task<T> work);
 
 namespace detail {

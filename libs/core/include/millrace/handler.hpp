@@ -40,15 +40,20 @@ template <class T, class E> struct reply_of<std::expected<T, E>> : reply_of<T> {
 
 /// The text of a handler's error value, for the log: RustStream throws it away.
 template <class E> [[nodiscard]] error describe_failure(const E& e) {
-  if constexpr (std::is_same_v<E, error>) return e;
-  else if constexpr (std::is_convertible_v<const E&, std::string>) return handler_error(e);
-  else if constexpr (requires { std::string(e.message()); }) return handler_error(e.message());
-  else return handler_error("the handler's error side");
+  if constexpr (std::is_same_v<E, error>)
+    return e;
+  else if constexpr (std::is_convertible_v<const E&, std::string>)
+    return handler_error(e);
+  else if constexpr (requires { std::string(e.message()); })
+    return handler_error(e.message());
+  else
+    return handler_error("the handler's error side");
 }
 
 } // namespace detail
 
-/// A worker's instance of one handler: decode into a reused value, call, translate the result. One instantiation a handler.
+/// A worker's instance of one handler: decode into a reused value, call, translate the result. One instantiation a
+/// handler.
 template <class F, class Codec, class State> class typed_invocation final : public invocation {
   using signature = detail::callable<F>;
   using message = std::remove_cvref_t<typename signature::template argument<0>>;
@@ -109,8 +114,10 @@ template <class F, class Codec, class State> class typed_invocation final : publ
   }
 
   decltype(auto) first() {
-    if constexpr (raw) return ctx().payload();
-    else return (value_);
+    if constexpr (raw)
+      return ctx().payload();
+    else
+      return (value_);
   }
 
   template <class P> decltype(auto) parameter() {
@@ -119,24 +126,30 @@ template <class F, class Codec, class State> class typed_invocation final : publ
       static_assert(std::is_same_v<P, context&>, "millrace: take the context as `millrace::context&`");
       return static_cast<context&>(ctx());
     } else {
-      static_assert(std::is_same_v<type, State>,
-                    "millrace: a handler's further parameters are `millrace::context&` and `const State&`, the service's state "
-                    "type: build the service as `millrace::service<State>`");
+      static_assert(
+          std::is_same_v<type, State>,
+          "millrace: a handler's further parameters are `millrace::context&` and `const State&`, the service's state "
+          "type: build the service as `millrace::service<State>`");
       return *static_cast<const type*>(state());
     }
   }
 
   template <class R> void accept(R&& answer) {
     using type = std::remove_cvref_t<R>;
-    if constexpr (std::is_same_v<type, outcome>) answer_with(std::forward<R>(answer));
-    else if constexpr (detail::is_expected<type>) accept_expected(std::forward<R>(answer));
-    else accept_reply(answer);
+    if constexpr (std::is_same_v<type, outcome>)
+      answer_with(std::forward<R>(answer));
+    else if constexpr (detail::is_expected<type>)
+      accept_expected(std::forward<R>(answer));
+    else
+      accept_reply(answer);
   }
 
   template <class T, class E> void accept_expected(std::expected<T, E>&& answer) {
     if (answer.has_value()) {
-      if constexpr (std::is_void_v<T>) answer_with(ack());
-      else accept(std::move(*answer));
+      if constexpr (std::is_void_v<T>)
+        answer_with(ack());
+      else
+        accept(std::move(*answer));
     } else if constexpr (std::is_same_v<E, outcome>) {
       answer_with(std::move(answer).error());
     } else {
@@ -149,7 +162,8 @@ template <class F, class Codec, class State> class typed_invocation final : publ
     byte_buffer& out = begin_reply();
     out.clear();
     answer_with(ack());
-    if constexpr (std::is_same_v<T, bytes_view>) out.assign(as_text(reply));
+    if constexpr (std::is_same_v<T, bytes_view>)
+      out.assign(as_text(reply));
     else if (auto encoded = Codec::encode(reply, out); !encoded) {
       drop_reply();
       fail_with(std::move(encoded).error());

@@ -8,8 +8,8 @@
 
 namespace millrace {
 
-/// Message headers: text names and values in arrival order. Names compare without case (ASCII); a name stands once, the first value
-/// of a repeated inbound header wins. Flat storage: a reused map allocates nothing.
+/// Message headers: text names and values in arrival order. Names compare without case (ASCII); a name stands once, the
+/// first value of a repeated inbound header wins. Flat storage: a reused map allocates nothing.
 class header_map {
  public:
   struct entry {

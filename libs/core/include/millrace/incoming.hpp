@@ -23,7 +23,8 @@ struct settlement {
   duration delay{};
 };
 
-/// Names a broker-specific field of a delivery; compared by address. `inline constexpr field_key<std::uint64_t> sequence{};`
+/// Names a broker-specific field of a delivery; compared by address. `inline constexpr field_key<std::uint64_t>
+/// sequence{};`
 class field_id {
  public:
   constexpr field_id() noexcept = default;
@@ -35,9 +36,9 @@ template <class T> class field_key : public field_id {
   using value_type = T;
 };
 
-/// The seam between a broker and dispatch: one message as its broker holds it. The broker owns the object and the bytes and reuses
-/// both; dispatch borrows it until `release`, on one thread at a time, and calls `settle` at most once.
-/// It may outlive its connection: then `settle` answers `errc::closed` and sends nothing.
+/// The seam between a broker and dispatch: one message as its broker holds it. The broker owns the object and the bytes
+/// and reuses both; dispatch borrows it until `release`, on one thread at a time, and calls `settle` at most once. It
+/// may outlive its connection: then `settle` answers `errc::closed` and sends nothing.
 class incoming {
  public:
   incoming() = default;
@@ -88,8 +89,10 @@ class incoming_batch {
 
   void push(incoming& m) noexcept {
     m.next = nullptr;
-    if (last_ != nullptr) last_->next = &m;
-    else first_ = &m;
+    if (last_ != nullptr)
+      last_->next = &m;
+    else
+      first_ = &m;
     last_ = &m;
     ++size_;
   }
@@ -103,15 +106,18 @@ class incoming_batch {
   }
   void append(incoming_batch&& other) noexcept {
     if (other.first_ == nullptr) return;
-    if (last_ != nullptr) last_->next = other.first_;
-    else first_ = other.first_;
+    if (last_ != nullptr)
+      last_->next = other.first_;
+    else
+      first_ = other.first_;
     last_ = other.last_;
     size_ += other.size_;
     other.forget();
   }
   /// Releases every message unsettled.
   void release_all() noexcept {
-    while (incoming* m = pop()) m->release();
+    while (incoming* m = pop())
+      m->release();
   }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

@@ -26,8 +26,9 @@ class rendezvous {
   std::atomic<std::uint8_t> flags_ = 0;
 };
 
-/// One message being handled: the decoded value, the handler's coroutine and its answer, reused from message to message.
-/// A worker owns one. This is the type-erased seam to the user's handler; `typed_invocation` is its only subclass.
+/// One message being handled: the decoded value, the handler's coroutine and its answer, reused from message to
+/// message. A worker owns one. This is the type-erased seam to the user's handler; `typed_invocation` is its only
+/// subclass.
 class invocation {
  public:
   enum class verdict : std::uint8_t { finished, suspended, undecodable };

@@ -46,14 +46,16 @@ template <class F> class settled_hook_of final : public settled_hook {
 
 /// What can run after a settlement: `void()` or `task<void>()`.
 template <class F>
-concept continuation = std::invocable<F&> && (std::is_void_v<std::invoke_result_t<F&>> || is_task<std::invoke_result_t<F&>>);
+concept continuation =
+    std::invocable<F&> && (std::is_void_v<std::invoke_result_t<F&>> || is_task<std::invoke_result_t<F&>>);
 
 /// What a handler's return value makes of its message. Built by `ack()`, `retry()`, `retry_after(d)`, `drop()`.
 class [[nodiscard]] outcome {
  public:
   constexpr outcome(settlement_kind kind, duration delay) noexcept : delay_(delay), kind_(kind) {}
 
-  /// Runs `f` once, after the broker took this settlement; off the delivery path. Lost with the process; never causes a redelivery.
+  /// Runs `f` once, after the broker took this settlement; off the delivery path. Lost with the process; never causes a
+  /// redelivery.
   template <continuation F> [[nodiscard]] outcome&& then(F f) && {
     auto hook = std::make_unique<detail::settled_hook_of<F>>(std::move(f));
     hook->next = std::move(then_);
@@ -76,7 +78,8 @@ class [[nodiscard]] outcome {
 [[nodiscard]] inline outcome ack() noexcept { return {settlement_kind::ack, {}}; }
 /// Deliver it again, at once.
 [[nodiscard]] inline outcome retry() noexcept { return {settlement_kind::retry, {}}; }
-/// Deliver it again, no sooner than `d`. Where the transport has no delay of its own the service publishes a copy then (at most once).
+/// Deliver it again, no sooner than `d`. Where the transport has no delay of its own the service publishes a copy then
+/// (at most once).
 [[nodiscard]] inline outcome retry_after(duration d) noexcept { return {settlement_kind::retry_after, d}; }
 /// Reject it for good; the broker's dead-letter rule, if it has one, applies.
 [[nodiscard]] inline outcome drop() noexcept { return {settlement_kind::drop, {}}; }

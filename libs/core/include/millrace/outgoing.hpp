@@ -68,7 +68,8 @@ struct reply_message {
   header_map headers;
 };
 
-/// A live publisher of one policy. Shared; outlives its connection and then answers `errc::closed` with the destination.
+/// A live publisher of one policy. Shared; outlives its connection and then answers `errc::closed` with the
+/// destination.
 class publish_port {
  public:
   publish_port() = default;
@@ -76,10 +77,12 @@ class publish_port {
   publish_port& operator=(const publish_port&) = delete;
   virtual ~publish_port() = default;
 
-  /// Thread-safe, does not block; completes `op` now or later. A bad destination, header or option is an error that names it.
+  /// Thread-safe, does not block; completes `op` now or later. A bad destination, header or option is an error that
+  /// names it.
   virtual void publish(const outgoing& message, publish_operation& op) noexcept = 0;
 
-  /// Publishes and waits for one correlated answer. Errors: `errc::timeout`, `errc::publish` (nobody listens), `errc::closed`.
+  /// Publishes and waits for one correlated answer. Errors: `errc::timeout`, `errc::publish` (nobody listens),
+  /// `errc::closed`.
   virtual task<result<reply_message>> request(outgoing message, duration timeout);
 };
 

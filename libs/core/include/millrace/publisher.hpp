@@ -16,7 +16,8 @@ namespace millrace {
 
 namespace detail {
 
-/// What a publisher handle shares with its service: filled at start, kept after shutdown (then the port answers `closed`).
+/// What a publisher handle shares with its service: filled at start, kept after shutdown (then the port answers
+/// `closed`).
 struct publish_cell {
   std::atomic<publish_port*> live = nullptr;
   std::shared_ptr<publish_port> port;
@@ -32,7 +33,8 @@ struct publish_cell {
 class pooled_buffer {
  public:
   pooled_buffer() noexcept = default;
-  pooled_buffer(pooled_buffer&& other) noexcept : text_(std::move(other.text_)), taken_(std::exchange(other.taken_, false)) {}
+  pooled_buffer(pooled_buffer&& other) noexcept
+      : text_(std::move(other.text_)), taken_(std::exchange(other.taken_, false)) {}
   pooled_buffer& operator=(pooled_buffer&&) = delete;
   ~pooled_buffer();
   byte_buffer& take();
@@ -68,8 +70,8 @@ class publish_awaiter {
   publish_operation operation_;
 };
 
-/// A message being addressed: `co_await pub.message(value).to("orders").header("k", "v").with(option)`. Await it in the expression that
-/// builds it: the destination and raw payload are lent.
+/// A message being addressed: `co_await pub.message(value).to("orders").header("k", "v").with(option)`. Await it in the
+/// expression that builds it: the destination and raw payload are lent.
 template <class Policy> class [[nodiscard]] outbound {
  public:
   using options = typename Policy::options;
@@ -98,26 +100,22 @@ template <class Policy> class [[nodiscard]] outbound {
     return std::move(*this);
   }
 
-  publish_awaiter operator co_await() && noexcept {
-    return {*cell_, pieces(), std::move(refused_)};
-  }
+  publish_awaiter operator co_await() && noexcept { return {*cell_, pieces(), std::move(refused_)}; }
 
   /// Publishes and waits for one answer, at most `timeout` on the service's clock.
-  task<result<reply_message>> request(duration timeout) &&
-    requires(Policy::can_request)
-  {
-    return send_request(std::move(*this), timeout);
-  }
+ task<result<reply_message>> request(duration timeout) &&
+     requires(Policy::can_request) { return send_request(std::move(*this), timeout); }
 
- private:
-  template <class> friend class publisher;
+     private : template <class>
+               friend class publisher;
   template <class Codec, class T> void encode(const T& value) {
     if (auto encoded = Codec::encode(value, buffer_.take()); !encoded) refused_ = std::move(encoded).error();
     payload_ = buffer_.view();
     encoded_ = true;
   }
   [[nodiscard]] outgoing pieces() const noexcept {
-    return {destination_, encoded_ ? buffer_.view() : payload_, headers_ ? &*headers_ : nullptr, options_ ? &*options_ : nullptr};
+    return {destination_, encoded_ ? buffer_.view() : payload_, headers_ ? &*headers_ : nullptr,
+            options_ ? &*options_ : nullptr};
   }
   static task<result<reply_message>> send_request(outbound self, duration timeout) {
     if (self.refused_) co_return fail(std::move(*self.refused_));
@@ -136,8 +134,8 @@ template <class Policy> class [[nodiscard]] outbound {
   bool encoded_ = false;
 };
 
-/// A publisher of one policy, made while the service is built and live from its start to its shutdown. Copies share it; any thread may
-/// publish. Before the start it answers `errc::not_connected`, after the shutdown `errc::closed`.
+/// A publisher of one policy, made while the service is built and live from its start to its shutdown. Copies share it;
+/// any thread may publish. Before the start it answers `errc::not_connected`, after the shutdown `errc::closed`.
 template <class Policy> class publisher {
  public:
   explicit publisher(std::shared_ptr<detail::publish_cell> cell) noexcept : cell_(std::move(cell)) {}

@@ -66,8 +66,8 @@ class registration {
   registration& on_exception(failure_policy policy);
   /// What becomes of a payload that does not decode. Default: `drop`.
   registration& on_undecodable(failure_policy policy);
-  /// Stops the service, with an error, when the broker says that this subscription is gone for good (deleted, forbidden).
-  /// Otherwise the service goes on and its health stays red.
+  /// Stops the service, with an error, when the broker says that this subscription is gone for good (deleted,
+  /// forbidden). Otherwise the service goes on and its health stays red.
   registration& stop_when_ended();
 
  private:

@@ -54,7 +54,8 @@ class timer {
   bool cancelled_ = false;
 };
 
-/// Where work runs and what time it is: the only scheduler and the only clock of a service. All members are thread-safe.
+/// Where work runs and what time it is: the only scheduler and the only clock of a service. All members are
+/// thread-safe.
 class runtime {
  public:
   runtime() = default;
@@ -66,11 +67,13 @@ class runtime {
   virtual void post(job& work) noexcept = 0;
 
   [[nodiscard]] virtual time_point now() const noexcept = 0;
-  /// Fires `wake` at `due` or later, on a thread of the runtime that runs no handlers: the callback must be short and must not block.
+  /// Fires `wake` at `due` or later, on a thread of the runtime that runs no handlers: the callback must be short and
+  /// must not block.
   virtual void arm(timer& wake, time_point due) noexcept = 0;
   /// True: the timer will not fire. False: it fired, or is firing now.
   virtual bool disarm(timer& wake) noexcept = 0;
-  /// Fires every armed cancellable timer now, marked `cancelled`; one that is armed later fires at once, marked the same.
+  /// Fires every armed cancellable timer now, marked `cancelled`; one that is armed later fires at once, marked the
+  /// same.
   virtual void cancel_waits() noexcept = 0;
 
   /// `threads(0)`: a broker's I/O thread may run handlers itself, in `sink::deliver`.

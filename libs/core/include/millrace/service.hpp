@@ -23,11 +23,10 @@ template <broker_type Broker, class State> class scope {
  public:
   explicit scope(detail::broker_entry& entry) noexcept : entry_(&entry) {}
 
-  /// Handles what `source` delivers with `handler`: a function, lambda or coroutine over `const T&` or `bytes_view`, and, if it wants
-  /// them, `context&` and `const State&`. A plain name is the broker's default kind of source.
+  /// Handles what `source` delivers with `handler`: a function, lambda or coroutine over `const T&` or `bytes_view`,
+  /// and, if it wants them, `context&` and `const State&`. A plain name is the broker's default kind of source.
   template <class Codec = json_codec, class Source, class Handler>
-    requires source_for<Source, connected>
-  registration& subscribe(Source source, Handler handler) {
+    requires source_for<Source, connected> registration& subscribe(Source source, Handler handler) {
     auto plan = std::make_unique<detail::subscription_plan>();
     plan->name = plan->address = source.name();
     plan->retries = source.retries();
@@ -64,22 +63,21 @@ template <broker_type Broker, class State> class scope {
   detail::broker_entry* entry_;
 };
 
-/// A service: one value, built without I/O, run once. `State` is what `on_startup` produces and handlers read as `const State&`.
+/// A service: one value, built without I/O, run once. `State` is what `on_startup` produces and handlers read as `const
+/// State&`.
 template <class State = void> class service {
  public:
   explicit service(service_info info) : core_(std::make_shared<service_core>(std::move(info))) {}
 
   /// Builds the state before any broker is dialled. An error aborts the start.
   service& on_startup(std::function<task<result<State>>()> make)
-    requires(!std::is_void_v<State>)
-  {
+    requires(!std::is_void_v<State>) {
     core_->make_state([make = std::move(make)]() -> task<result<std::shared_ptr<const void>>> { return keep(make()); });
     return *this;
   }
   /// Runs before any broker is dialled, in order. An error aborts the start.
   service& on_startup(std::function<task<result<void>>()> hook)
-    requires(std::is_void_v<State>)
-  {
+    requires(std::is_void_v<State>) {
     core_->on_startup(std::move(hook));
     return *this;
   }
@@ -99,7 +97,8 @@ template <class State = void> class service {
     return *this;
   }
 
-  /// Threads that run handlers. 0: on the brokers' own I/O threads, for the lowest latency. Default: the machine's cores.
+  /// Threads that run handlers. 0: on the brokers' own I/O threads, for the lowest latency. Default: the machine's
+  /// cores.
   service& threads(unsigned n) {
     core_->threads(n);
     return *this;
@@ -134,7 +133,8 @@ template <class State = void> class service {
     return on;
   }
 
-  /// Runs until SIGINT or SIGTERM: the first drains, a second ends the process at once. Answers an exit code (see `exit_code`).
+  /// Runs until SIGINT or SIGTERM: the first drains, a second ends the process at once. Answers an exit code (see
+  /// `exit_code`).
   int run() { return core_->run(); }
   /// Runs until `until` ends. Installs no signal handler.
   result<void> run_until(task<void> until) { return core_->run_until(std::move(until)); }
@@ -148,8 +148,7 @@ template <class State = void> class service {
 
  private:
   static task<result<std::shared_ptr<const void>>> keep(task<result<State>> made)
-    requires(!std::is_void_v<State>)
-  {
+    requires(!std::is_void_v<State>) {
     result<State> state = co_await std::move(made);
     if (!state) co_return fail(std::move(state).error());
     co_return std::make_shared<const State>(std::move(*state));

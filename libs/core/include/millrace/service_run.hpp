@@ -14,17 +14,18 @@ namespace millrace {
 
 class subscription_loop;
 
-/// One run of a service on a given runtime: the start order, the stop order and the reason of the stop. `service::run` and the test
-/// harness both go through it, so a test runs what production runs.
+/// One run of a service on a given runtime: the start order, the stop order and the reason of the stop. `service::run`
+/// and the test harness both go through it, so a test runs what production runs.
 class service_run {
  public:
   service_run(std::shared_ptr<service_core> core, runtime& rt, observer* watcher = nullptr);
   ~service_run();
 
-  /// Startup hooks, state, brokers, publishers, subscriptions, after-startup hooks. On an error everything is taken back.
+  /// Startup hooks, state, brokers, publishers, subscriptions, after-startup hooks. On an error everything is taken
+  /// back.
   task<result<void>> start(connect_mode mode);
-  /// Shutdown hooks, subscriptions, running handlers and copies within the timeout, brokers in reverse, after-shutdown hooks.
-  /// Answers why the service failed, or else what the shutdown left.
+  /// Shutdown hooks, subscriptions, running handlers and copies within the timeout, brokers in reverse, after-shutdown
+  /// hooks. Answers why the service failed, or else what the shutdown left.
   task<result<void>> shutdown();
 
   /// Set when the service wants to stop by itself.

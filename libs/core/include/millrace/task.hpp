@@ -88,8 +88,8 @@ template <> class task_promise<void> : public task_promise_base {
 
 } // namespace detail
 
-/// A lazy coroutine. It starts when awaited (or by `start`) and runs on the thread that starts or resumes it; awaiting costs no
-/// allocation and no scheduler. Move-only; destroying a task that has not ended destroys its locals.
+/// A lazy coroutine. It starts when awaited (or by `start`) and runs on the thread that starts or resumes it; awaiting
+/// costs no allocation and no scheduler. Move-only; destroying a task that has not ended destroys its locals.
 template <class T> class [[nodiscard]] task {
  public:
   using promise_type = detail::task_promise<T>;

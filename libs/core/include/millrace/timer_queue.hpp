@@ -7,7 +7,8 @@
 
 namespace millrace {
 
-/// The armed timers of a runtime, earliest first; equal times in the order of arming. Not thread-safe: its runtime locks.
+/// The armed timers of a runtime, earliest first; equal times in the order of arming. Not thread-safe: its runtime
+/// locks.
 class timer_queue {
  public:
   void arm(timer& t, time_point due);

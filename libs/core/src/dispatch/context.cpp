@@ -10,7 +10,8 @@ header_map& context::edit_headers() {
 
 void context::append(std::unique_ptr<detail::settled_hook> hook) noexcept {
   std::unique_ptr<detail::settled_hook>* end = &hooks_;
-  while (*end) end = &(*end)->next;
+  while (*end)
+    end = &(*end)->next;
   *end = std::move(hook);
 }
 

@@ -48,9 +48,12 @@ bool lane::handle(incoming& m) noexcept {
   call_->attach(m);
   try {
     switch (call_->start(meeting_, handler_end_)) {
-    case invocation::verdict::finished: break;
-    case invocation::verdict::suspended: return false;
-    case invocation::verdict::undecodable: return finish_with(undecodable());
+    case invocation::verdict::finished:
+      break;
+    case invocation::verdict::suspended:
+      return false;
+    case invocation::verdict::undecodable:
+      return finish_with(undecodable());
     }
   } catch (...) {
     return finish_with(thrown(std::current_exception()));
@@ -71,8 +74,8 @@ void lane::handler_ended() noexcept {
 
 bool lane::finish() noexcept {
   context& ctx = call_->ctx();
-  const bool plain = call_->answer().kind() == settlement_kind::ack && !call_->answer().has_continuation() && !ctx.hooks_ &&
-                     !call_->has_reply() && !call_->failure() && !loop_->watched();
+  const bool plain = call_->answer().kind() == settlement_kind::ack && !call_->answer().has_continuation() &&
+                     !ctx.hooks_ && !call_->has_reply() && !call_->failure() && !loop_->watched();
   if (plain) {
     if (auto settled = current_->settle({}); settled || settled.error() == errc::unsupported) [[likely]] {
       finished();
@@ -134,11 +137,21 @@ ending lane::by_policy(failure_policy policy, handled_event::failure failure, st
   log(policy.what() == failure_policy::kind::fail_fast ? log_level::error : log_level::warning,
       "subscription '" + loop_->name() + "': " + what + text);
   switch (policy.what()) {
-  case failure_policy::kind::fail_fast: how.stops_service = true; break;
-  case failure_policy::kind::drop: how.chosen = drop(); break;
-  case failure_policy::kind::retry: how.chosen = retry(); break;
-  case failure_policy::kind::retry_after: how.chosen = retry_after(policy.delay()); break;
-  case failure_policy::kind::skip: how.chosen = ack(); break;
+  case failure_policy::kind::fail_fast:
+    how.stops_service = true;
+    break;
+  case failure_policy::kind::drop:
+    how.chosen = drop();
+    break;
+  case failure_policy::kind::retry:
+    how.chosen = retry();
+    break;
+  case failure_policy::kind::retry_after:
+    how.chosen = retry_after(policy.delay());
+    break;
+  case failure_policy::kind::skip:
+    how.chosen = ack();
+    break;
   }
   how.text = std::move(text);
   return how;

@@ -21,8 +21,8 @@ struct ending {
   bool stops_service = false;
 };
 
-/// One worker of a subscription: handles one message at a time, from the inbox to the settlement, and owns what it reuses.
-/// Continues on the runtime whenever a handler or a settlement had suspended.
+/// One worker of a subscription: handles one message at a time, from the inbox to the settlement, and owns what it
+/// reuses. Continues on the runtime whenever a handler or a settlement had suspended.
 class lane {
  public:
   lane(subscription_loop& loop, std::unique_ptr<invocation> call);

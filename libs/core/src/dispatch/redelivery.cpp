@@ -22,7 +22,8 @@ std::string_view redelivery::copy_address() const noexcept {
 }
 
 bool redelivery::spent(incoming& /*m*/, context& ctx) const {
-  return plan_->max_attempts && plan_->retries.how != retry_path::kind::broker_moves && ctx.attempt() >= *plan_->max_attempts;
+  return plan_->max_attempts && plan_->retries.how != retry_path::kind::broker_moves &&
+         ctx.attempt() >= *plan_->max_attempts;
 }
 
 task<bool> redelivery::apply(incoming& m, context& ctx, settlement wanted) {
@@ -44,14 +45,17 @@ bool redelivery::settle_plainly(incoming& m, settlement how) const {
 /// The message used its attempts up: to the dead-letter destination as it arrived, or rejected.
 task<bool> redelivery::bury(incoming& m, context& /*ctx*/, settlement wanted) {
   if (!plan_->dead_letter) {
-    report("a message used its " + std::to_string(*plan_->max_attempts) + " attempts up and is rejected; no dead_letter is declared");
+    report("a message used its " + std::to_string(*plan_->max_attempts) +
+           " attempts up and is rejected; no dead_letter is declared");
     co_return settle_plainly(m, {settlement_kind::drop, {}});
   }
   auto copied = co_await publish_copy(*plan_->dead_letter, m.payload(), m.headers());
   if (copied) co_return settle_plainly(m, {settlement_kind::ack, {}});
   report("the dead letter was not published, the message is delivered again: " + copied.error().message());
-  if (m.delays()) wanted = {settlement_kind::retry_after, std::max(wanted.delay, first_copy_pause)};
-  else wanted = {settlement_kind::retry, {}};
+  if (m.delays())
+    wanted = {settlement_kind::retry_after, std::max(wanted.delay, first_copy_pause)};
+  else
+    wanted = {settlement_kind::retry, {}};
   auto settled = m.settle(wanted);
   if (settled) co_return true;
   if (settled.error() == errc::unsupported) {
@@ -60,9 +64,11 @@ task<bool> redelivery::bury(incoming& m, context& /*ctx*/, settlement wanted) {
   co_return false;
 }
 
-/// Requeues. Where the broker keeps no count and attempts are limited, or where it cannot requeue at all, a copy goes out instead.
+/// Requeues. Where the broker keeps no count and attempts are limited, or where it cannot requeue at all, a copy goes
+/// out instead.
 task<bool> redelivery::retry_now(incoming& m, context& ctx) {
-  const bool must_count = plan_->max_attempts && m.delivery_count() == 0 && plan_->retries.how == retry_path::kind::addressed;
+  const bool must_count =
+      plan_->max_attempts && m.delivery_count() == 0 && plan_->retries.how == retry_path::kind::addressed;
   if (!must_count) {
     auto settled = m.settle({settlement_kind::retry, {}});
     if (settled) co_return true;
@@ -106,8 +112,9 @@ task<void> redelivery::copy_later(std::string payload, header_map headers, durat
     auto sent = co_await publish_copy(copy_address(), as_bytes(payload), headers);
     if (sent) co_return;
     const bool last = i == copy_tries || sent.error() == errc::closed;
-    log(last ? log_level::error : log_level::warning, "subscription '" + plan_->name + "': a retry copy was not published" +
-                                                          (last ? ", the message is lost: " : ": ") + sent.error().message());
+    log(last ? log_level::error : log_level::warning,
+        "subscription '" + plan_->name + "': a retry copy was not published" +
+            (last ? ", the message is lost: " : ": ") + sent.error().message());
     if (last) co_return;
     try {
       co_await sleep_for(*runtime_, pause);
@@ -117,7 +124,8 @@ task<void> redelivery::copy_later(std::string payload, header_map headers, durat
   }
 }
 
-task<result<void>> redelivery::publish_copy(std::string_view destination, bytes_view payload, const header_map& headers) const {
+task<result<void>> redelivery::publish_copy(std::string_view destination, bytes_view payload,
+                                            const header_map& headers) const {
   const outgoing message{destination, payload, headers.empty() ? nullptr : &headers};
   publish_awaiter copy(*plan_->copies, message, std::nullopt);
   auto sent = co_await copy;

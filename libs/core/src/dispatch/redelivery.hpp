@@ -6,8 +6,9 @@
 
 namespace millrace {
 
-/// The retry rules of one subscription (core 2.11): who delays, who counts, what becomes of a message that used its attempts up.
-/// Nothing is settled before the copy that replaces it was accepted, except a delayed copy, which is at most once.
+/// The retry rules of one subscription (core 2.11): who delays, who counts, what becomes of a message that used its
+/// attempts up. Nothing is settled before the copy that replaces it was accepted, except a delayed copy, which is at
+/// most once.
 class redelivery {
  public:
   redelivery(detail::subscription_plan& plan, runtime& rt, task_group& background) noexcept

@@ -25,8 +25,10 @@ void warn(const subscription_loop& loop, std::string_view what) {
 task<void> send_reply(subscription_loop& loop, invocation& call, incoming& m, ending& how) {
   const auto& plan = loop.plan();
   std::string_view destination;
-  if (plan.reply_to) destination = *plan.reply_to;
-  else destination = m.reply_to();
+  if (plan.reply_to)
+    destination = *plan.reply_to;
+  else
+    destination = m.reply_to();
   if (destination.empty()) co_return;
   const outgoing message{destination, call.reply()};
   publish_awaiter reply(*plan.replies, message, std::nullopt);
@@ -49,7 +51,8 @@ void run_hooks(subscription_loop& loop, std::unique_ptr<detail::settled_hook> ho
   }
 }
 
-void tell(subscription_loop& loop, invocation& call, incoming& m, const ending& how, std::optional<settlement> settled) {
+void tell(subscription_loop& loop, invocation& call, incoming& m, const ending& how,
+          std::optional<settlement> settled) {
   handled_event event;
   event.broker = loop.plan().broker;
   event.subscription = loop.name();

@@ -103,7 +103,8 @@ void subscription_loop::run_inline() noexcept {
 }
 
 incoming* subscription_loop::next(lane& l) noexcept {
-  if (halted_.load(std::memory_order_relaxed)) [[unlikely]] l.batch.release_all();
+  if (halted_.load(std::memory_order_relaxed)) [[unlikely]]
+    l.batch.release_all();
   if (incoming* m = l.batch.pop()) return m;
   bool quiet = false;
   {

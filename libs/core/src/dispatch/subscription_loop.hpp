@@ -22,20 +22,21 @@ struct loop_environment {
   const void* state = nullptr;
   observer* watcher = nullptr;
   detail::health_board* board = nullptr;
-  task_group* background = nullptr;            ///< continuations and pending copies
-  std::function<void(error)> fail_service;     ///< stops the service with this error; once, from any thread
-  std::function<void()> stop_service;          ///< stops it in order; from any thread
+  task_group* background = nullptr;        ///< continuations and pending copies
+  std::function<void(error)> fail_service; ///< stops the service with this error; once, from any thread
+  std::function<void()> stop_service;      ///< stops it in order; from any thread
 };
 
-/// The dispatch of one subscription: takes batches from the broker, hands messages to its lanes, in order, never more at once than
-/// the registration's workers. Sequential registrations take a whole batch under one lock.
+/// The dispatch of one subscription: takes batches from the broker, hands messages to its lanes, in order, never more
+/// at once than the registration's workers. Sequential registrations take a whole batch under one lock.
 class subscription_loop final : public sink {
  public:
   subscription_loop(detail::subscription_plan& plan, loop_environment environment);
   ~subscription_loop();
 
   task<result<void>> open(void* connected);
-  /// Stops the broker's side, then lets the lanes end: what the broker can redeliver goes back, what it cannot is handled.
+  /// Stops the broker's side, then lets the lanes end: what the broker can redeliver goes back, what it cannot is
+  /// handled.
   task<void> stop();
   /// Answers whether every lane was idle before `due`.
   task<bool> drain(time_point due);

@@ -93,7 +93,8 @@ pool_runtime::pool_runtime(unsigned threads) : state_(std::make_shared<state>())
       s->thread_ended();
     });
   };
-  for (unsigned i = 0; i < workers; ++i) launch(&state::run_jobs);
+  for (unsigned i = 0; i < workers; ++i)
+    launch(&state::run_jobs);
   launch(&state::run_timers);
 }
 
@@ -104,8 +105,10 @@ void pool_runtime::post(job& work) noexcept {
   bool wake = false;
   {
     const std::scoped_lock lock(state_->jobs_mutex);
-    if (state_->last != nullptr) state_->last->next = &work;
-    else state_->first = &work;
+    if (state_->last != nullptr)
+      state_->last->next = &work;
+    else
+      state_->first = &work;
     state_->last = &work;
     wake = state_->idle > 0;
   }
@@ -166,8 +169,10 @@ bool pool_runtime::stop(duration bound) noexcept {
     clean = state_->exited.wait_for(lock, bound, [&] { return state_->running == 0; });
   }
   for (auto& t : state_->threads) {
-    if (clean) t.join();
-    else t.detach();
+    if (clean)
+      t.join();
+    else
+      t.detach();
   }
   state_->threads.clear();
   return clean;

@@ -3,10 +3,12 @@
 namespace millrace {
 
 sleep_for::wake_timer::wake_timer(sleep_for& self) noexcept
-    : timer([](timer& t) noexcept {
-        auto& self = *static_cast<wake_timer&>(t).owner;
-        self.runtime_->post(self.resume_);
-      }, kind::cancellable),
+    : timer(
+          [](timer& t) noexcept {
+            auto& self = *static_cast<wake_timer&>(t).owner;
+            self.runtime_->post(self.resume_);
+          },
+          kind::cancellable),
       owner(&self) {}
 
 sleep_for::resume_job::resume_job(sleep_for& self) noexcept

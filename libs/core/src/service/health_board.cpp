@@ -38,8 +38,10 @@ health_report detail::health_board::read() const {
   report.subscriptions = subscriptions_.size();
   if (!problem_.empty()) report.problems.push_back(problem_);
   for (const subscription& s : subscriptions_) {
-    if (s.active) ++report.active;
-    else if (!s.why.empty()) report.problems.push_back("subscription '" + s.name + "': " + s.why);
+    if (s.active)
+      ++report.active;
+    else if (!s.why.empty())
+      report.problems.push_back("subscription '" + s.name + "': " + s.why);
     if (s.dropped > 0) {
       report.problems.push_back("subscription '" + s.name + "': " + std::to_string(s.dropped) + " messages dropped");
     }

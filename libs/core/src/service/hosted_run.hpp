@@ -14,7 +14,8 @@ class hosted_run {
   [[nodiscard]] service_run& run() noexcept { return run_; }
   [[nodiscard]] pool_runtime& rt() noexcept { return rt_; }
 
-  /// Ends the threads and destroys the run. A handler that does not return keeps what it uses: it is left behind until the process ends.
+  /// Ends the threads and destroys the run. A handler that does not return keeps what it uses: it is left behind until
+  /// the process ends.
   static void release(std::unique_ptr<hosted_run> run) noexcept;
 
  private:

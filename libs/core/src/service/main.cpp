@@ -27,7 +27,8 @@ int check_service(const service_core& core) {
 int service_core::main(int argc, char** argv) {
   CLI::App app(info_.description.empty() ? info_.title : info_.description, info_.title);
   app.set_version_flag("--version", info_.version);
-  const auto* check_command = app.add_subcommand("check", "Check the service without connecting, and list its subscriptions");
+  const auto* check_command =
+      app.add_subcommand("check", "Check the service without connecting, and list its subscriptions");
   app.add_subcommand("run", "Run until SIGINT or SIGTERM (the default)");
   app.require_subcommand(0, 1);
   try {

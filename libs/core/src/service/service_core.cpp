@@ -71,7 +71,8 @@ int service_core::run() {
     return report(exit_code::start_failed, started.error().message());
   }
   log(log_level::info, info_.title + " " + info_.version + " is running");
-  while (signals.count() == 0 && !run.stopping().is_set()) signals.wait();
+  while (signals.count() == 0 && !run.stopping().is_set())
+    signals.wait();
   auto stopped = watched_task(signals).finish(run.shutdown());
   run.on_stopping({});
   const bool failed_fast = run.failure().has_value();

@@ -16,8 +16,8 @@ constexpr int give_up_rounds = 1000;
 } // namespace
 
 service_run::service_run(std::shared_ptr<service_core> core, runtime& rt, observer* watcher)
-    : core_(std::move(core)), runtime_(&rt), watcher_(watcher), board_(std::make_shared<detail::health_board>()), background_(rt),
-      stopping_(rt) {}
+    : core_(std::move(core)), runtime_(&rt), watcher_(watcher), board_(std::make_shared<detail::health_board>()),
+      background_(rt), stopping_(rt) {}
 
 service_run::~service_run() = default;
 
@@ -160,7 +160,8 @@ task<result<void>> service_run::start(connect_mode mode) {
 /// Within the timeout: no new deliveries, running handlers, continuations and pending copies.
 task<void> service_run::stop_subscriptions() {
   const time_point due = runtime_->now() + core_->shutdown_timeout_;
-  for (auto& loop : loops_) co_await loop->stop();
+  for (auto& loop : loops_)
+    co_await loop->stop();
   bool quiet = true;
   for (auto& loop : loops_) {
     const bool drained = co_await loop->drain(due);
@@ -169,17 +170,20 @@ task<void> service_run::stop_subscriptions() {
   const bool done = co_await background_.drain(due);
   if (!quiet || !done) co_await give_up_waits();
   left_running_ = background_.size();
-  for (auto& loop : loops_) left_running_ += loop->busy();
+  for (auto& loop : loops_)
+    left_running_ += loop->busy();
 }
 
 /// Ends the waits that can be ended and lets what they wake run.
 task<void> service_run::give_up_waits() {
   log(log_level::warning, "the shutdown timeout is over: waits are given up");
-  for (auto& loop : loops_) loop->halt();
+  for (auto& loop : loops_)
+    loop->halt();
   runtime_->cancel_waits();
   for (int i = 0; i < give_up_rounds; ++i) {
     std::size_t busy = background_.size();
-    for (auto& loop : loops_) busy += loop->busy();
+    for (auto& loop : loops_)
+      busy += loop->busy();
     if (busy == 0) co_return;
     co_await resume_on(*runtime_);
   }
@@ -204,12 +208,15 @@ task<result<void>> service_run::shutdown() {
   co_await run_and_log(core_->after_shutdown_, "after-shutdown hook");
   if (auto why = failure()) co_return millrace::fail(std::move(*why));
   if (left_running_ > 0) {
-    std::string what = std::to_string(left_running_) + " handlers or copies were left running after the shutdown timeout";
+    std::string what =
+        std::to_string(left_running_) + " handlers or copies were left running after the shutdown timeout";
     board_->set_state(service_state::failed, what);
     co_return millrace::fail(errc::shutdown, std::move(what));
   }
-  if (!closed) board_->set_state(service_state::failed, closed.error().message());
-  else board_->set_state(service_state::stopped);
+  if (!closed)
+    board_->set_state(service_state::failed, closed.error().message());
+  else
+    board_->set_state(service_state::stopped);
   co_return closed;
 }
 

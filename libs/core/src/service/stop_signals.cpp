@@ -36,7 +36,7 @@ stop_signals::stop_signals() : wake_fd_(::eventfd(0, EFD_CLOEXEC)), old_(new han
   if (wake_fd_ < 0) throw std::runtime_error("eventfd: no file descriptor");
   signal_count = 0;
   signal_wake_fd = wake_fd_;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_stop_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;

@@ -8,7 +8,8 @@
 #include <memory>
 #include <string>
 
-/// The embedded broker: topics in this process, with the reference semantics of every capability. It needs no server and no thread.
+/// The embedded broker: topics in this process, with the reference semantics of every capability. It needs no server
+/// and no thread.
 namespace millrace::memory {
 
 class hub;
@@ -28,8 +29,8 @@ class retention {
   std::size_t bytes_ = 0;
 };
 
-/// A subscription to one topic. Without a group every subscription gets every message that is published after it opened; the members
-/// of a group share them.
+/// A subscription to one topic. Without a group every subscription gets every message that is published after it
+/// opened; the members of a group share them.
 class topic {
  public:
   explicit topic(std::string name) : name_(std::move(name)) {}
@@ -65,8 +66,8 @@ class topic {
   bool from_start_ = false;
 };
 
-/// Publishes to a topic; the message is with its subscriptions when the call returns. Fails with `errc::queue_full`, nowhere
-/// delivered, if one of them holds `queue_limit` messages.
+/// Publishes to a topic; the message is with its subscriptions when the call returns. Fails with `errc::queue_full`,
+/// nowhere delivered, if one of them holds `queue_limit` messages.
 class publish {
  public:
   struct options {};
@@ -99,8 +100,8 @@ class connected_broker {
   std::shared_ptr<hub> hub_;
 };
 
-/// The configuration. Copies share one state, so two services can talk through one broker; the first that connects gives it its clock,
-/// and the shutdown of one closes it for all.
+/// The configuration. Copies share one state, so two services can talk through one broker; the first that connects
+/// gives it its clock, and the shutdown of one closes it for all.
 class broker {
  public:
   using connected_type = connected_broker;

@@ -1,0 +1,75 @@
+#include <millrace/receiver.hpp>
+
+#include <utility>
+
+namespace millrace {
+
+receiver::~receiver() {
+  port_.reset();
+  waiting_.release_all();
+}
+
+task<result<delivery>> receiver::next(duration bound) {
+  const time_point due = runtime_->now() + bound;
+  for (;;) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (incoming* m = waiting_.pop()) co_return delivery(*m);
+      if (ended_) co_return fail(*ended_);
+      arrived_.clear();
+    }
+    const bool in_time = co_await arrived_.wait_until(due);
+    if (!in_time) co_return fail(errc::timeout, "no message arrived");
+  }
+}
+
+task<void> receiver::stop() {
+  co_await port_->stop();
+  incoming_batch left;
+  {
+    const std::scoped_lock lock(mutex_);
+    left = std::move(waiting_);
+    if (!ended_) ended_ = error(errc::closed, "the receiver was stopped");
+  }
+  left.release_all();
+  arrived_.set();
+}
+
+bool receiver::interrupted() const noexcept {
+  const std::scoped_lock lock(mutex_);
+  return absent_;
+}
+
+std::uint64_t receiver::dropped() const noexcept {
+  const std::scoped_lock lock(mutex_);
+  return dropped_;
+}
+
+void receiver::deliver(incoming_batch batch, deliver_from /*where*/) noexcept {
+  const std::scoped_lock lock(mutex_);
+  waiting_.append(std::move(batch));
+  arrived_.set();
+}
+
+void receiver::interrupted(error /*why*/) noexcept {
+  const std::scoped_lock lock(mutex_);
+  absent_ = true;
+}
+
+void receiver::resumed() noexcept {
+  const std::scoped_lock lock(mutex_);
+  absent_ = false;
+}
+
+void receiver::ended(error why) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (!ended_) ended_ = std::move(why);
+  arrived_.set();
+}
+
+void receiver::dropped(std::uint64_t count) noexcept {
+  const std::scoped_lock lock(mutex_);
+  dropped_ += count;
+}
+
+} // namespace millrace

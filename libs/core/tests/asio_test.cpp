@@ -1,0 +1,62 @@
+#include <millrace/asio.hpp>
+#include <millrace/event.hpp>
+#include <millrace/pool_runtime.hpp>
+#include <millrace/task.hpp>
+
+#include <boost/asio/connect_pipe.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/readable_pipe.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/writable_pipe.hpp>
+#include <boost/asio/write.hpp>
+#include <gtest/gtest.h>
+#include <string>
+#include <thread>
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// An io_context on a thread of its own, as a user would have it.
+struct asio_thread {
+  asio::io_context context;
+  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+  std::thread thread{[this] { context.run(); }};
+  ~asio_thread() {
+    work.reset();
+    thread.join();
+  }
+};
+
+millrace::task<std::string> echo(asio::io_context& context, millrace::runtime& rt) {
+  asio::readable_pipe in(context);
+  asio::writable_pipe out(context);
+  asio::connect_pipe(in, out);
+  const std::string sent = "hello";
+  auto [write_error, written] = co_await asio::async_write(out, asio::buffer(sent), millrace::use_runtime(rt));
+  std::string got(written, '\0');
+  auto [read_error, read] = co_await asio::async_read(in, asio::buffer(got), millrace::use_runtime(rt));
+  got.resize(read);
+  co_return write_error || read_error ? std::string("failed") : got;
+}
+
+millrace::task<bool> timer_resumes_on_the_pool(asio::io_context& context, millrace::runtime& rt, std::thread::id io) {
+  asio::steady_timer timer(context, std::chrono::milliseconds(1));
+  auto [error] = co_await timer.async_wait(millrace::use_runtime(rt));
+  co_return !error && std::this_thread::get_id() != io;
+}
+
+} // namespace
+
+TEST(Asio, a_handler_awaits_reads_and_writes) {
+  asio_thread io;
+  millrace::pool_runtime rt(1);
+  EXPECT_EQ(millrace::sync_wait(echo(io.context, rt)), "hello");
+}
+
+TEST(Asio, a_handler_resumes_on_the_runtime_and_not_on_the_io_thread) {
+  asio_thread io;
+  millrace::pool_runtime rt(1);
+  EXPECT_TRUE(millrace::sync_wait(timer_resumes_on_the_pool(io.context, rt, io.thread.get_id())));
+}
