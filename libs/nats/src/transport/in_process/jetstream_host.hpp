@@ -1,0 +1,24 @@
+#pragma once
+
+#include "transport/in_process/message.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace millrace::nats::detail::in_process {
+
+/// What JetStream needs of the server around it.
+class jetstream_host {
+ public:
+  [[nodiscard]] virtual time_point now() const noexcept = 0;
+  /// Nanoseconds of Unix time.
+  [[nodiscard]] virtual std::int64_t unix_time(time_point at) const noexcept = 0;
+  /// Queues a message for those who subscribe to `to`.
+  virtual void send(std::string_view to, envelope e) = 0;
+  [[nodiscard]] virtual bool has_interest(std::string_view subject) const noexcept = 0;
+
+ protected:
+  ~jetstream_host() = default;
+};
+
+} // namespace millrace::nats::detail::in_process
