@@ -1,0 +1,63 @@
+#pragma once
+
+#include "session/signal.hpp"
+#include "transport/libnats/libnats_context.hpp"
+#include "transport/transport.hpp"
+
+#include <atomic>
+#include <thread>
+
+namespace millrace::nats::detail {
+
+/// One subscription of the client and the way to its receiver. The client has one delivery thread for each, so an
+/// inline handler that blocks holds up no other subscription. Alive until that thread has ended, whatever happened to
+/// the port.
+class libnats_route : public std::enable_shared_from_this<libnats_route> {
+ public:
+  libnats_route(runtime& rt, receiver& to) : ended_(std::make_shared<signal>(rt)), to_(to) {}
+  ~libnats_route() { natsSubscription_Destroy(sub_); }
+  libnats_route(const libnats_route&) = delete;
+  libnats_route& operator=(const libnats_route&) = delete;
+
+  [[nodiscard]] result<void> subscribe(natsConnection* nc, const std::string& subject, const std::string& queue,
+                                       std::uint64_t pending_limit);
+  [[nodiscard]] bool is(const natsSubscription* sub) const noexcept { return sub_ == sub; }
+  [[nodiscard]] natsSubscription* handle() const noexcept { return sub_; }
+  [[nodiscard]] const std::shared_ptr<signal>& ended() const noexcept { return ended_; }
+
+  /// The client said that it dropped something: tells the receiver what is new, now and while more may follow.
+  void slow() noexcept;
+  void report_dropped() noexcept;
+
+  /// Ends deliveries now, discarding what is queued, and waits for the one that runs.
+  void abandon() noexcept;
+
+ private:
+  void deliver(natsMsg* message) noexcept;
+  void thread_ended() noexcept;
+
+  std::shared_ptr<signal> ended_;
+  std::shared_ptr<libnats_route> self_; ///< as long as the client's thread may call
+  receiver& to_;
+  natsSubscription* sub_ = nullptr;
+  std::atomic<bool> watching_ = false;
+  std::atomic<bool> over_ = false;
+  std::atomic<std::thread::id> thread_{};
+  std::mutex drops_mutex_;
+  std::int64_t reported_ = 0;
+  unsigned until_look_ = 0;
+};
+
+class libnats_subscription final : public wire_subscription {
+ public:
+  libnats_subscription(std::shared_ptr<void> connection, std::shared_ptr<libnats_route> route) noexcept
+      : connection_(std::move(connection)), route_(std::move(route)) {}
+  ~libnats_subscription() override;
+  [[nodiscard]] task<void> stop(duration bound) override;
+
+ private:
+  std::shared_ptr<void> connection_;
+  std::shared_ptr<libnats_route> route_;
+};
+
+} // namespace millrace::nats::detail
