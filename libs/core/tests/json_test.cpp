@@ -111,9 +111,7 @@ TEST(Json, reads_a_described_struct) {
 
 TEST(Json, reads_members_in_any_order_and_with_whitespace) {
   const auto value = decoded<order>(" {\t\"quantity\" : 3 ,\r\n \"id\": 12345 , \"item\" :\"keyboard\" } \n");
-  EXPECT_EQ(value.id, 12345U);
-  EXPECT_EQ(value.item, "keyboard");
-  EXPECT_EQ(value.quantity, 3);
+  EXPECT_EQ(encoded(value), R"({"id":12345,"item":"keyboard","quantity":3})");
 }
 
 TEST(Json, reads_names_of_any_length) {
@@ -162,9 +160,7 @@ TEST(Json, reads_a_struct_without_members) {
 TEST(Json, ignores_unknown_members) {
   const auto value = decoded<order>(R"({"x":null,"id":1,"y":{"id":[1,{"id":"\n\u00e9"},-0.5e+3,true,false]},
       "item":"a","z":[],"quantity":2,"w":{}})");
-  EXPECT_EQ(value.id, 1U);
-  EXPECT_EQ(value.item, "a");
-  EXPECT_EQ(value.quantity, 2);
+  EXPECT_EQ(encoded(value), R"({"id":1,"item":"a","quantity":2})");
 }
 
 TEST(Json, checks_unknown_members) {
@@ -425,13 +421,16 @@ TEST(Json, arrays_have_their_exact_size) {
 
 TEST(Json, names_from_the_peer_are_short_and_printable_in_errors) {
   const auto context = refused<std::map<std::string, int>>("{\"" + std::string(500, 'k') + "\":true}");
-  EXPECT_EQ(context, std::string(64, 'k') + "...: expected an integer, found a boolean (byte 503)");
+  EXPECT_EQ(context, std::string(64, 'k') + "...: expected an integer, found a boolean (byte 504)");
   EXPECT_TRUE((refused<std::map<std::string, int>>(R"({"a\nb":true})")).starts_with(R"(a\nb: )"));
 }
 
 TEST(Json, writes_a_described_struct) {
   EXPECT_EQ(encoded(order{12345, "keyboard", -3}), R"({"id":12345,"item":"keyboard","quantity":-3})");
   EXPECT_EQ(encoded(nothing{}), "{}");
+  std::string out = "kept:";
+  ASSERT_TRUE(json_codec::encode(7, out));
+  EXPECT_EQ(out, "kept:7");
 }
 
 TEST(Json, writes_nested_structs_bases_enums_vectors_and_maps) {
@@ -448,12 +447,6 @@ TEST(Json, writes_nested_structs_bases_enums_vectors_and_maps) {
 TEST(Json, writes_empty_optionals_as_null_outside_structs) {
   EXPECT_EQ(encoded(std::vector<std::optional<int>>{1, std::nullopt}), "[1,null]");
   EXPECT_EQ(encoded(std::vector<std::string>{}), "[]");
-}
-
-TEST(Json, appends_to_the_buffer) {
-  std::string out = "kept:";
-  ASSERT_TRUE(json_codec::encode(7, out));
-  EXPECT_EQ(out, "kept:7");
 }
 
 TEST(Json, escapes_only_what_must_be) {
@@ -495,7 +488,7 @@ TEST(Json, refuses_to_write_what_json_cannot_say) {
 }
 
 TEST(Json, reads_back_what_it_writes) {
-  for (std::size_t size = 0; size != 1100; size += 13) {
+  for (std::size_t size = 0; size < 1100; size += 13) {
     std::map<std::string, std::vector<std::string>> value;
     value[std::string(size, 'k')] = {std::string(size, '"'), std::string(size, 'x') + "\u20ac", "",
                                      std::string(size / 2, ',')};
@@ -503,7 +496,5 @@ TEST(Json, reads_back_what_it_writes) {
     EXPECT_EQ((decoded<std::map<std::string, std::vector<std::string>>>(encoded(value))), value);
   }
 }
-
-TEST(Json, says_its_content_type) { EXPECT_EQ(json_codec::content_type, "application/json"); }
 
 } // namespace json_test

@@ -42,6 +42,8 @@ bool json_reader::missing(const char* what) {
 
 bool json_reader::wrong_type(const char* expected) {
   const char first = peek();
+  const std::string_view left(pos_, end_); // a cut null may have been meant for an optional
+  if (std::string_view("null").starts_with(left) && left.size() < 4) pos_ = end_;
   if (pos_ == end_) return missing(expected);
   found_ = describe_value(first);
   return fail(expected);
