@@ -1,6 +1,9 @@
 #include <millrace/testing/virtual_runtime.hpp>
 
-#include <stdexcept>
+#include <millrace/testing/errors.hpp>
+
+#include <string>
+#include <utility>
 
 namespace millrace::testing {
 
@@ -9,8 +12,10 @@ virtual_runtime::virtual_runtime(std::chrono::milliseconds external_bound) : ext
 void virtual_runtime::post(job& work) noexcept {
   const std::scoped_lock lock(mutex_);
   work.next = nullptr;
-  if (last_ != nullptr) last_->next = &work;
-  else first_ = &work;
+  if (last_ != nullptr)
+    last_->next = &work;
+  else
+    first_ = &work;
   last_ = &work;
   changed_.notify_all();
 }
@@ -55,12 +60,13 @@ void virtual_runtime::external_end() noexcept {
   changed_.notify_all();
 }
 
-/// The next job; waits for outside work while some is open. Null: quiescent, or the bound is over (`external_` says which).
-job* virtual_runtime::take_job() {
+/// The next job; waits for outside work while some is open. Null: quiescent, or the bound is over: `open` says which.
+job* virtual_runtime::take_job(bool& open) {
   std::unique_lock lock(mutex_);
   if (first_ == nullptr && external_ > 0) {
     changed_.wait_for(lock, external_bound_, [this] { return first_ != nullptr || external_ == 0; });
   }
+  open = external_ > 0;
   job* work = first_;
   if (work == nullptr) return nullptr;
   first_ = work->next;
@@ -68,16 +74,20 @@ job* virtual_runtime::take_job() {
   return work;
 }
 
+result<void> virtual_runtime::checked() const { return guard_ ? guard_() : result<void>{}; }
+
+std::unexpected<error> virtual_runtime::still_outside() const {
+  return fail(errc::timeout, "outside work did not end within " + std::to_string(external_bound_.count()) + " ms");
+}
+
 result<void> virtual_runtime::run(std::size_t max_steps) {
+  bool open = false;
   for (std::size_t i = 0; i < max_steps; ++i) {
-    job* work = take_job();
-    if (work != nullptr) {
-      work->run();
-      continue;
-    }
-    const std::scoped_lock lock(mutex_);
-    if (external_ == 0) return {};
-    return fail(errc::timeout, "outside work did not end within " + std::to_string(external_bound_.count()) + " ms");
+    job* work = take_job(open);
+    if (work == nullptr && open) return still_outside();
+    if (work == nullptr) return {};
+    work->run();
+    if (auto ok = checked(); !ok) return ok;
   }
   return fail(errc::timeout, "the reaction does not end: more than " + std::to_string(max_steps) + " steps");
 }
@@ -106,18 +116,36 @@ result<void> virtual_runtime::advance(duration d) {
 }
 
 bool virtual_runtime::run_until(const std::function<bool()>& done) {
-  while (!done()) {
-    job* work = take_job();
-    if (work == nullptr) return done();
+  bool open = false;
+  for (std::size_t i = 0; i < default_steps && !done(); ++i) {
+    job* work = take_job(open);
+    if (work == nullptr) break;
     work->run();
   }
-  return true;
+  return done();
 }
 
-void virtual_runtime::drive_until(const bool& done) {
-  while (!run_until([&done] { return done; })) {
-    if (!step_clock(time_point::max())) throw std::logic_error("the task waits for something that cannot happen");
+result<void> virtual_runtime::drive_until(const bool& done) {
+  bool open = false;
+  for (std::size_t i = 0; i < default_steps && !done; ++i) {
+    job* work = take_job(open);
+    if (work != nullptr) {
+      work->run();
+      if (auto ok = checked(); !ok) return ok;
+    } else if (open) {
+      return still_outside();
+    } else if (!step_clock(time_point::max())) {
+      return fail(errc::timeout, "a task waits for what cannot happen: nothing is queued and no timer is set");
+    }
   }
+  if (done) return {};
+  return fail(errc::timeout, "a task does not end: more than " + std::to_string(default_steps) + " steps");
+}
+
+/// Jobs and timers may still refer to the task, so its frame stays.
+void virtual_runtime::give_up(std::unique_ptr<driven> work, error why) {
+  abandoned_.push_back(std::move(work));
+  throw unfinished_reaction(std::move(why));
 }
 
 } // namespace millrace::testing

@@ -22,11 +22,13 @@ struct publish_cell {
   std::atomic<publish_port*> live = nullptr;
   std::shared_ptr<publish_port> port;
   millrace::runtime* runtime = nullptr;
-  observer* watcher = nullptr;
+  std::atomic<observer*> watcher = nullptr;
   std::string broker;
 
   /// `errc::not_connected` before the service started.
   void publish(const outgoing& message, publish_operation& op) noexcept;
+  /// The same for a request; what is lent stays until the task ended.
+  task<result<reply_message>> request(outgoing message, duration timeout);
 };
 
 /// An encoder's output buffer, recycled per thread.
@@ -119,9 +121,7 @@ template <class Policy> class [[nodiscard]] outbound {
   }
   static task<result<reply_message>> send_request(outbound self, duration timeout) {
     if (self.refused_) co_return fail(std::move(*self.refused_));
-    publish_port* port = self.cell_->live.load(std::memory_order_acquire);
-    if (port == nullptr) co_return fail(errc::not_connected, "request to '" + std::string(self.destination_) + "'");
-    co_return co_await port->request(self.pieces(), timeout);
+    co_return co_await self.cell_->request(self.pieces(), timeout);
   }
 
   detail::publish_cell* cell_;

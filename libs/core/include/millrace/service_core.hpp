@@ -48,12 +48,19 @@ class broker_entry {
   virtual task<result<void>> shutdown() = 0;
   /// The connected broker, or null.
   [[nodiscard]] virtual void* connected() noexcept = 0;
+  /// A publisher of the broker's default policy, while it is connected.
+  [[nodiscard]] virtual result<std::shared_ptr<publish_port>> default_port() = 0;
 
   registration& add(std::unique_ptr<subscription_plan> plan);
   std::shared_ptr<publish_cell> add_publisher(std::function<result<std::shared_ptr<publish_port>>(void*)> pair);
   void after_startup(service_hook hook) { after_startup_.push_back(std::move(hook)); }
   /// Makes every publisher live.
   result<void> pair_publishers(runtime& rt, observer* watcher);
+  /// The run and its observer are gone; the handles of publishers may outlive both.
+  void forget_watcher() noexcept {
+    for (auto& pairing : pairings_)
+      pairing.cell->watcher = nullptr;
+  }
 
   [[nodiscard]] const std::string& label() const noexcept { return label_; }
   /// The label, or where there is none the address.
@@ -84,8 +91,14 @@ template <broker_type Broker> class broker_model final : public broker_entry {
   std::string describe() const override { return describe_; }
   const void* type() const noexcept override { return &type_tag<Broker>; }
   void* connected() noexcept override { return connected_ ? &*connected_ : nullptr; }
+  result<std::shared_ptr<publish_port>> default_port() override {
+    if (!connected_) return fail(errc::not_connected, describe_);
+    return connected_->pair(typename Broker::connected_type::default_policy{});
+  }
 
   task<result<void>> connect(runtime& rt, connect_mode mode) override {
+    if (!broker_)
+      co_return fail(errc::invalid_options, "'" + describe_ + "' was connected before: a service runs once");
     Broker broker = std::move(*broker_);
     broker_.reset();
     if (mode == connect_mode::live) {

@@ -28,13 +28,29 @@ pooled_buffer::~pooled_buffer() {
   free_buffers.buffers[free_buffers.count++] = std::move(text_);
 }
 
+namespace {
+
+void tell(const publish_cell& cell, const outgoing& message) noexcept {
+  observer* watcher = cell.watcher.load(std::memory_order_relaxed);
+  if (watcher != nullptr) watcher->published({cell.broker, message.destination, message.payload, message.headers});
+}
+
+} // namespace
+
 void publish_cell::publish(const outgoing& message, publish_operation& op) noexcept {
   publish_port* to = live.load(std::memory_order_acquire);
   if (to == nullptr) {
     return op.complete_now(fail(errc::not_connected, "publish to '" + std::string(message.destination) + "'"));
   }
-  if (watcher != nullptr) watcher->published({broker, message.destination, message.payload, message.headers});
+  tell(*this, message);
   to->publish(message, op);
+}
+
+task<result<reply_message>> publish_cell::request(outgoing message, duration timeout) {
+  publish_port* to = live.load(std::memory_order_acquire);
+  if (to == nullptr) co_return fail(errc::not_connected, "request to '" + std::string(message.destination) + "'");
+  tell(*this, message);
+  co_return co_await to->request(message, timeout);
 }
 
 } // namespace millrace::detail

@@ -19,7 +19,10 @@ service_run::service_run(std::shared_ptr<service_core> core, runtime& rt, observ
     : core_(std::move(core)), runtime_(&rt), watcher_(watcher), board_(std::make_shared<detail::health_board>()),
       background_(rt), stopping_(rt) {}
 
-service_run::~service_run() = default;
+service_run::~service_run() {
+  for (auto& broker : core_->brokers_)
+    broker->forget_watcher();
+}
 
 health_probe service_run::health() const { return health_probe(board_); }
 
