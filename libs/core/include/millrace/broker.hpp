@@ -29,6 +29,7 @@ struct open_options {
   unsigned workers = 1;                      ///< how many messages are handled at once
   std::optional<std::uint32_t> max_attempts; ///< deliveries of one message, the first included
   std::optional<std::string> dead_letter;    ///< where a spent message goes
+  std::size_t batch_size = 0;                ///< the largest batch the handler takes; 0: single messages
 };
 
 /// An open subscription. Destroying it stops it; deliveries that are out stay valid.
@@ -84,5 +85,13 @@ concept source_for =
       { source.check() } -> std::same_as<result<void>>;
       { source.retries() } -> std::same_as<retry_path>;
     };
+
+/// How long a partial batch of this source waits by default.
+template <class S> [[nodiscard]] duration default_batch_wait(const S& source) {
+  if constexpr (requires { source.batch_wait(); })
+    return source.batch_wait();
+  else
+    return std::chrono::milliseconds(10);
+}
 
 } // namespace millrace

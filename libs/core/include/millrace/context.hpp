@@ -15,6 +15,17 @@ namespace millrace {
 /// The header that counts the copies a service published of a message, where the broker keeps no count of its own.
 inline constexpr std::string_view retry_count_header = "x-millrace-retry-count";
 
+/// Which delivery of the message it is, the first is 1: the broker's count, or else the copies' header.
+[[nodiscard]] std::uint32_t attempt_of(incoming& m);
+
+/// What a context is bound to, once for all its deliveries.
+struct invocation_binding {
+  std::string_view subscription;
+  millrace::runtime* rt = nullptr;
+  const void* state = nullptr;
+  const std::function<void()>* stop = nullptr;
+};
+
 /// One delivery, as its handler sees it besides the decoded message. Valid until the handler ends; used by one thread
 /// at a time.
 class context {
@@ -34,7 +45,7 @@ class context {
   /// Where the sender wants the answer; empty if it wants none.
   [[nodiscard]] std::string_view reply_to() const { return message_->reply_to(); }
   /// Which delivery of this message it is, the first is 1: the broker's count, or else the copies' header.
-  [[nodiscard]] std::uint32_t attempt() const;
+  [[nodiscard]] std::uint32_t attempt() const { return attempt_of(*message_); }
   /// A field of this broker's deliveries, or null where the delivery has none.
   template <class T> [[nodiscard]] const T* field(const field_key<T>& key) const {
     return static_cast<const T*>(message_->field(key));
@@ -56,14 +67,19 @@ class context {
 
  private:
   friend class invocation;
-  friend class lane;
-  friend class settling;
+  friend class batch_invocation;
   template <class F> void add_hook(F f, std::optional<settlement_kind> only) {
     auto hook = std::make_unique<detail::settled_hook_of<F>>(std::move(f));
     hook->only = only;
     append(std::move(hook));
   }
   void append(std::unique_ptr<detail::settled_hook> hook) noexcept;
+  void bind(const invocation_binding& to) noexcept {
+    subscription_ = to.subscription;
+    runtime_ = to.rt;
+    state_ = to.state;
+    stop_ = to.stop;
+  }
   void attach(incoming& m) noexcept { message_ = &m; }
   void detach() noexcept {
     message_ = nullptr;

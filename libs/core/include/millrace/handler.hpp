@@ -50,6 +50,21 @@ template <class E> [[nodiscard]] error describe_failure(const E& e) {
     return handler_error("the handler's error side");
 }
 
+/// The value of one of a handler's further parameters.
+template <class P, class State> decltype(auto) handler_parameter(context& ctx, const void* state) {
+  using type = std::remove_cvref_t<P>;
+  if constexpr (std::is_same_v<type, context>) {
+    static_assert(std::is_same_v<P, context&>, "millrace: take the context as `millrace::context&`");
+    return static_cast<context&>(ctx);
+  } else {
+    static_assert(
+        std::is_same_v<type, State>,
+        "millrace: a handler's further parameters are `millrace::context&` and `const State&`, the service's state "
+        "type: build the service as `millrace::service<State>`");
+    return *static_cast<const type*>(state);
+  }
+}
+
 } // namespace detail
 
 /// A worker's instance of one handler: decode into a reused value, call, translate the result. One instantiation a
@@ -120,19 +135,7 @@ template <class F, class Codec, class State> class typed_invocation final : publ
       return (value_);
   }
 
-  template <class P> decltype(auto) parameter() {
-    using type = std::remove_cvref_t<P>;
-    if constexpr (std::is_same_v<type, context>) {
-      static_assert(std::is_same_v<P, context&>, "millrace: take the context as `millrace::context&`");
-      return static_cast<context&>(ctx());
-    } else {
-      static_assert(
-          std::is_same_v<type, State>,
-          "millrace: a handler's further parameters are `millrace::context&` and `const State&`, the service's state "
-          "type: build the service as `millrace::service<State>`");
-      return *static_cast<const type*>(state());
-    }
-  }
+  template <class P> decltype(auto) parameter() { return detail::handler_parameter<P, State>(ctx(), state()); }
 
   template <class R> void accept(R&& answer) {
     using type = std::remove_cvref_t<R>;
@@ -179,7 +182,11 @@ template <class F, class Codec, class State> class typed_invocation final : publ
 template <class F, class Codec, class State> class typed_factory final : public invocation_factory {
  public:
   explicit typed_factory(F handler) : handler_(std::make_shared<F>(std::move(handler))) {}
-  std::unique_ptr<invocation> make() override { return std::make_unique<typed_invocation<F, Codec, State>>(handler_); }
+  std::unique_ptr<invocation> make(const invocation_binding& to) override {
+    auto made = std::make_unique<typed_invocation<F, Codec, State>>(handler_);
+    made->bind(to);
+    return made;
+  }
   bool replies() const noexcept override {
     using answer = typename detail::unwrap_task<typename detail::callable<F>::result_type>::type;
     return !std::is_void_v<typename detail::reply_of<answer>::type>;

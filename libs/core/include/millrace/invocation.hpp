@@ -53,17 +53,22 @@ class invocation {
   [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
 
   /// Once, before the first message.
-  void bind(std::string_view subscription, runtime& rt, const void* state, const std::function<void()>& stop) noexcept {
-    ctx_.subscription_ = subscription;
-    ctx_.runtime_ = &rt;
-    ctx_.state_ = state;
-    ctx_.stop_ = &stop;
-  }
+  void bind(const invocation_binding& to) noexcept { ctx_.bind(to); }
+  [[nodiscard]] std::unique_ptr<detail::settled_hook> take_hooks() noexcept { return std::move(ctx_.hooks_); }
   void attach(incoming& m) noexcept {
     ctx_.attach(m);
     if (has_reply_) drop_reply();
   }
-  void clear_failure() noexcept { failure_.reset(); }
+  /// The answer is an acknowledgement and nothing else.
+  [[nodiscard]] bool is_plain() const noexcept {
+    return answer_.kind() == settlement_kind::ack && !answer_.has_continuation() && !ctx_.hooks_ && !has_reply_ &&
+           !failure_;
+  }
+  /// After the settlement: forgets the message.
+  void detach() noexcept {
+    ctx_.detach();
+    if (failure_) failure_.reset();
+  }
 
  protected:
   [[nodiscard]] const void* state() const noexcept { return ctx_.state_; }
@@ -93,7 +98,7 @@ class invocation_factory {
   invocation_factory(const invocation_factory&) = delete;
   invocation_factory& operator=(const invocation_factory&) = delete;
   virtual ~invocation_factory() = default;
-  [[nodiscard]] virtual std::unique_ptr<invocation> make() = 0;
+  [[nodiscard]] virtual std::unique_ptr<invocation> make(const invocation_binding& to) = 0;
   [[nodiscard]] virtual bool replies() const noexcept = 0;
 };
 

@@ -63,6 +63,14 @@ class [[nodiscard]] outcome {
     return std::move(*this);
   }
 
+  /// Adds a continuation that exists already.
+  void append(std::unique_ptr<detail::settled_hook> hook) noexcept {
+    std::unique_ptr<detail::settled_hook>* end = &then_;
+    while (*end)
+      end = &(*end)->next;
+    *end = std::move(hook);
+  }
+
   [[nodiscard]] settlement_kind kind() const noexcept { return kind_; }
   [[nodiscard]] duration delay() const noexcept { return delay_; }
   [[nodiscard]] bool has_continuation() const noexcept { return then_ != nullptr; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <millrace/batch_invocation.hpp>
 #include <millrace/broker.hpp>
 #include <millrace/invocation.hpp>
 #include <millrace/outcome.hpp>
@@ -30,7 +31,12 @@ struct subscription_plan {
   failure_policy on_undecodable = failure_policy::drop();
   bool stop_when_ended = false;
 
+  bool keyed = false;
+  std::size_t batch_size = 0; ///< 0: one message a call
+  duration batch_wait{};      ///< how long a batch that is not full waits, from its first element
+
   std::unique_ptr<invocation_factory> handler;
+  std::unique_ptr<batch_invocation_factory> batch_handler;
   retry_path retries;
   std::function<result<void>()> check_source;
   std::function<task<open_result>(void* connected, sink& to, const open_options& options)> open;
@@ -52,6 +58,12 @@ class registration {
   registration& named(std::string name);
   /// How many messages are handled at once; 1 keeps the order. Default 1.
   registration& workers(unsigned n);
+  /// Messages of one partition key are handled in order, by one worker; keys run side by side, messages without a key
+  /// take turns. Across a retry the order within a key is not kept.
+  registration& by_key();
+  /// How long a batch that is not full waits for more, from its first element. Default: the broker's (10 ms; the
+  /// embedded one: 0).
+  registration& batch_wait(duration d);
   /// How often one message is delivered at most, the first included.
   registration& max_attempts(std::uint32_t n);
   /// Where a message goes that used its attempts up: as it arrived, payload and headers.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <millrace/batch_handler.hpp>
 #include <millrace/broker.hpp>
 #include <millrace/codec/json.hpp>
 #include <millrace/handler.hpp>
@@ -27,20 +28,31 @@ template <broker_type Broker, class State> class scope {
   /// and, if it wants them, `context&` and `const State&`. A plain name is the broker's default kind of source.
   template <class Codec = json_codec, class Source, class Handler>
     requires source_for<Source, connected> registration& subscribe(Source source, Handler handler) {
-    auto plan = std::make_unique<detail::subscription_plan>();
-    plan->name = plan->address = source.name();
-    plan->retries = source.retries();
-    plan->check_source = [source] { return source.check(); };
-    plan->open = [source](void* broker, sink& to, const open_options& options) {
-      return static_cast<connected*>(broker)->open(source, to, options);
-    };
+    static_assert(!batch_handler<Handler>, "millrace: this handler takes batches: say how large, with "
+                                           "`subscribe_batches(source, size, handler)`");
+    auto plan = plan_for(std::move(source));
     plan->handler = std::make_unique<typed_factory<std::decay_t<Handler>, Codec, State>>(std::move(handler));
-    plan->copies = cell(typename connected::default_policy{});
-    plan->replies = plan->copies;
     return entry_->add(std::move(plan));
   }
   template <class Codec = json_codec, class Handler> registration& subscribe(std::string_view name, Handler handler) {
     return subscribe<Codec>(typename connected::default_source{std::string(name)}, std::move(handler));
+  }
+
+  /// Handles batches of at most `size` messages with a handler over `std::span<const T>` or `std::span<const
+  /// bytes_view>`. It answers one outcome for all, or a `std::vector<outcome>`, one an element. An element that does
+  /// not decode is settled alone.
+  template <class Codec = json_codec, class Source, batch_handler Handler>
+    requires source_for<Source, connected>
+  registration& subscribe_batches(Source source, std::size_t size, Handler handler) {
+    auto plan = plan_for(std::move(source));
+    plan->batch_size = size;
+    plan->batch_handler =
+        std::make_unique<typed_batch_factory<std::decay_t<Handler>, Codec, State>>(std::move(handler));
+    return entry_->add(std::move(plan));
+  }
+  template <class Codec = json_codec, batch_handler Handler>
+  registration& subscribe_batches(std::string_view name, std::size_t size, Handler handler) {
+    return subscribe_batches<Codec>(typename connected::default_source{std::string(name)}, size, std::move(handler));
   }
 
   /// A publisher of this policy: take it by value into the handlers that publish.
@@ -56,6 +68,19 @@ template <broker_type Broker, class State> class scope {
   }
 
  private:
+  template <class Source> std::unique_ptr<detail::subscription_plan> plan_for(Source source) {
+    auto plan = std::make_unique<detail::subscription_plan>();
+    plan->name = plan->address = source.name();
+    plan->retries = source.retries();
+    plan->batch_wait = default_batch_wait(source);
+    plan->check_source = [source] { return source.check(); };
+    plan->open = [source](void* broker, sink& to, const open_options& options) {
+      return static_cast<connected*>(broker)->open(source, to, options);
+    };
+    plan->copies = cell(typename connected::default_policy{});
+    plan->replies = plan->copies;
+    return plan;
+  }
   template <class Policy> std::shared_ptr<detail::publish_cell> cell(Policy policy) {
     return entry_->add_publisher(
         [policy = std::move(policy)](void* broker) { return static_cast<connected*>(broker)->pair(policy); });

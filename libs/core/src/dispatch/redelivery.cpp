@@ -21,20 +21,19 @@ std::string_view redelivery::copy_address() const noexcept {
   return plan_->retry_to ? std::string_view(*plan_->retry_to) : std::string_view(plan_->retries.address);
 }
 
-bool redelivery::spent(incoming& /*m*/, context& ctx) const {
+bool redelivery::spent(incoming& m) const {
   return plan_->max_attempts && plan_->retries.how != retry_path::kind::broker_moves &&
-         ctx.attempt() >= *plan_->max_attempts;
+         attempt_of(m) >= *plan_->max_attempts;
 }
 
-task<bool> redelivery::apply(incoming& m, context& ctx, settlement wanted) {
+task<bool> redelivery::apply(incoming& m, settlement wanted) {
   const bool again = wanted.kind == settlement_kind::retry || wanted.kind == settlement_kind::retry_after;
   if (!again) co_return settle_plainly(m, wanted);
-  if (spent(m, ctx)) co_return co_await bury(m, ctx, wanted);
-  if (wanted.kind == settlement_kind::retry) co_return co_await retry_now(m, ctx);
-  co_return co_await retry_later(m, ctx, wanted.delay);
+  if (spent(m)) co_return co_await bury(m, wanted);
+  if (wanted.kind == settlement_kind::retry) co_return co_await retry_now(m);
+  co_return co_await retry_later(m, wanted.delay);
 }
 
-/// Hands a settlement over as it is. A transport without settlements is not a failure.
 bool redelivery::settle_plainly(incoming& m, settlement how) const {
   auto settled = m.settle(how);
   if (settled || settled.error() == errc::unsupported) return true;
@@ -43,7 +42,7 @@ bool redelivery::settle_plainly(incoming& m, settlement how) const {
 }
 
 /// The message used its attempts up: to the dead-letter destination as it arrived, or rejected.
-task<bool> redelivery::bury(incoming& m, context& /*ctx*/, settlement wanted) {
+task<bool> redelivery::bury(incoming& m, settlement wanted) {
   if (!plan_->dead_letter) {
     report("a message used its " + std::to_string(*plan_->max_attempts) +
            " attempts up and is rejected; no dead_letter is declared");
@@ -66,7 +65,7 @@ task<bool> redelivery::bury(incoming& m, context& /*ctx*/, settlement wanted) {
 
 /// Requeues. Where the broker keeps no count and attempts are limited, or where it cannot requeue at all, a copy goes
 /// out instead.
-task<bool> redelivery::retry_now(incoming& m, context& ctx) {
+task<bool> redelivery::retry_now(incoming& m) {
   const bool must_count =
       plan_->max_attempts && m.delivery_count() == 0 && plan_->retries.how == retry_path::kind::addressed;
   if (!must_count) {
@@ -77,7 +76,7 @@ task<bool> redelivery::retry_now(incoming& m, context& ctx) {
       co_return false;
     }
   }
-  const header_map headers = counted_headers(m, ctx);
+  const header_map headers = counted_headers(m);
   auto copied = co_await publish_copy(copy_address(), m.payload(), headers);
   if (copied) co_return settle_plainly(m, {settlement_kind::ack, {}});
   report("the retry copy was not published: " + copied.error().message());
@@ -89,12 +88,12 @@ task<bool> redelivery::retry_now(incoming& m, context& ctx) {
 }
 
 /// The transport delays by itself, or the original is settled and a copy goes out after the delay (at most once).
-task<bool> redelivery::retry_later(incoming& m, context& ctx, duration delay) {
+task<bool> redelivery::retry_later(incoming& m, duration delay) {
   if (m.delays()) co_return settle_plainly(m, {settlement_kind::retry_after, delay});
   if (plan_->retries.how == retry_path::kind::broker_moves) co_return settle_plainly(m, {settlement_kind::retry, {}});
-  if (delay <= duration::zero()) co_return co_await retry_now(m, ctx);
+  if (delay <= duration::zero()) co_return co_await retry_now(m);
   std::string payload(as_text(m.payload()));
-  header_map headers = counted_headers(m, ctx);
+  header_map headers = counted_headers(m);
   if (!settle_plainly(m, {settlement_kind::ack, {}})) co_return false; // still the broker's: no copy
   background_->spawn(copy_later(std::move(payload), std::move(headers), delay), "a retry copy");
   co_return true;
@@ -133,15 +132,15 @@ task<result<void>> redelivery::publish_copy(std::string_view destination, bytes_
   co_return result<void>{};
 }
 
-header_map redelivery::counted_headers(incoming& m, const context& ctx) const {
+header_map redelivery::counted_headers(incoming& m) const {
   header_map headers = m.headers();
-  if (m.delivery_count() == 0) headers.set(retry_count_header, std::to_string(ctx.attempt()));
+  if (m.delivery_count() == 0) headers.set(retry_count_header, std::to_string(attempt_of(m)));
   return headers;
 }
 
-std::uint32_t context::attempt() const {
-  if (const std::uint32_t counted = message_->delivery_count(); counted != 0) return counted;
-  const auto copies = message_->headers().get(retry_count_header);
+std::uint32_t attempt_of(incoming& m) {
+  if (const std::uint32_t counted = m.delivery_count(); counted != 0) return counted;
+  const auto copies = m.headers().get(retry_count_header);
   std::uint32_t n = 0;
   if (copies) std::from_chars(copies->data(), copies->data() + copies->size(), n); // a malformed count is none
   return n + 1 == 0 ? n : n + 1;

@@ -15,18 +15,19 @@ class redelivery {
       : plan_(&plan), runtime_(&rt), background_(&background) {}
 
   /// Settles `m` as `wanted`, by the rules; false: the settlement failed, and the message is still the broker's.
-  task<bool> apply(incoming& m, context& ctx, settlement wanted);
+  task<bool> apply(incoming& m, settlement wanted);
+  /// Hands a settlement over as it is. A transport without settlements is not a failure.
+  bool settle_plainly(incoming& m, settlement how) const;
 
  private:
-  [[nodiscard]] bool spent(incoming& m, context& ctx) const;
+  [[nodiscard]] bool spent(incoming& m) const;
   [[nodiscard]] std::string_view copy_address() const noexcept;
-  task<bool> bury(incoming& m, context& ctx, settlement wanted);
-  task<bool> retry_now(incoming& m, context& ctx);
-  task<bool> retry_later(incoming& m, context& ctx, duration delay);
-  [[nodiscard]] bool settle_plainly(incoming& m, settlement how) const;
+  task<bool> bury(incoming& m, settlement wanted);
+  task<bool> retry_now(incoming& m);
+  task<bool> retry_later(incoming& m, duration delay);
   task<result<void>> publish_copy(std::string_view destination, bytes_view payload, const header_map& headers) const;
   task<void> copy_later(std::string payload, header_map headers, duration delay);
-  [[nodiscard]] header_map counted_headers(incoming& m, const context& ctx) const;
+  [[nodiscard]] header_map counted_headers(incoming& m) const;
   void report(std::string_view what) const;
 
   detail::subscription_plan* plan_;

@@ -1,5 +1,8 @@
 #include "dispatch/subscription_loop.hpp"
 
+#include "dispatch/batch_lane.hpp"
+#include "dispatch/lane.hpp"
+
 #include <millrace/log.hpp>
 
 #include <utility>
@@ -8,12 +11,15 @@ namespace millrace {
 
 subscription_loop::subscription_loop(detail::subscription_plan& plan, loop_environment environment)
     : plan_(&plan), environment_(std::move(environment)), redelivery_(plan, *environment_.rt, *environment_.background),
-      health_slot_(environment_.board->add(plan.name)), quiet_(*environment_.rt) {
+      health_slot_(environment_.board->add(plan.name)), keyed_(plan.keyed && plan.workers > 1),
+      quiet_(*environment_.rt) {
+  const invocation_binding binding{plan.name, environment_.rt, environment_.state, &environment_.stop_service};
   for (unsigned i = 0; i < plan.workers; ++i) {
-    auto call = plan.handler->make();
-    call->bind(plan.name, *environment_.rt, environment_.state, environment_.stop_service);
-    lanes_.push_back(std::make_unique<lane>(*this, std::move(call)));
-    idle_.push_back(lanes_.back().get());
+    if (plan.batch_handler)
+      workers_.push_back(std::make_unique<batch_lane>(*this, plan.batch_handler->make(binding)));
+    else
+      workers_.push_back(std::make_unique<lane>(*this, plan.handler->make(binding)));
+    idle_.push_back(workers_.back().get());
   }
   quiet_.set();
 }
@@ -29,6 +35,7 @@ task<result<void>> subscription_loop::open(void* connected) {
   options.workers = plan_->workers;
   options.max_attempts = plan_->max_attempts;
   options.dead_letter = plan_->dead_letter;
+  options.batch_size = plan_->batch_size;
   auto opened = co_await plan_->open(connected, *this, options);
   if (!opened) co_return fail(std::move(opened).error().at("subscription '" + plan_->name + "'"));
   port_ = std::move(*opened);
@@ -46,6 +53,7 @@ task<void> subscription_loop::stop() {
   {
     const std::scoped_lock lock(mutex_);
     left = std::move(inbox_);
+    if (gathering_ != nullptr) std::exchange(gathering_, nullptr)->wake();
   }
   left.release_all();
 }
@@ -60,68 +68,7 @@ task<bool> subscription_loop::drain(time_point due) {
 
 std::size_t subscription_loop::busy() const noexcept {
   const std::scoped_lock lock(mutex_);
-  return lanes_.size() - idle_.size();
-}
-
-lane* subscription_loop::take_idle() noexcept {
-  if (idle_.empty() || inbox_.empty()) return nullptr;
-  lane* l = idle_.back();
-  idle_.pop_back();
-  return l;
-}
-
-void subscription_loop::deliver(incoming_batch batch, deliver_from where) noexcept {
-  if (where == deliver_from::io_thread && environment_.rt->dispatches_inline()) {
-    {
-      const std::scoped_lock lock(mutex_);
-      inbox_.append(std::move(batch));
-    }
-    return run_inline();
-  }
-  const std::size_t arrived = batch.size();
-  const std::scoped_lock lock(mutex_);
-  inbox_.append(std::move(batch));
-  for (std::size_t i = 0; i < arrived; ++i) {
-    lane* l = take_idle();
-    if (l == nullptr) return;
-    if (idle_.size() + 1 == lanes_.size()) quiet_.clear();
-    l->wake();
-  }
-}
-
-void subscription_loop::run_inline() noexcept {
-  for (;;) {
-    lane* l = nullptr;
-    {
-      const std::scoped_lock lock(mutex_);
-      l = take_idle();
-      if (l == nullptr) return;
-      if (idle_.size() + 1 == lanes_.size()) quiet_.clear();
-    }
-    l->drive();
-  }
-}
-
-incoming* subscription_loop::next(lane& l) noexcept {
-  if (halted_.load(std::memory_order_relaxed)) [[unlikely]]
-    l.batch.release_all();
-  if (incoming* m = l.batch.pop()) return m;
-  bool quiet = false;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!halted_.load(std::memory_order_relaxed)) {
-      if (lanes_.size() > 1) {
-        if (incoming* m = inbox_.pop()) return m;
-      } else if (!inbox_.empty()) {
-        l.batch = std::move(inbox_);
-        return l.batch.pop();
-      }
-    }
-    idle_.push_back(&l);
-    quiet = idle_.size() == lanes_.size();
-    if (quiet) quiet_.set();
-  }
-  return nullptr;
+  return workers_.size() - idle_.size() + deadlines_;
 }
 
 void subscription_loop::interrupted(error why) noexcept {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dispatch/lane.hpp"
 #include "dispatch/redelivery.hpp"
+#include "dispatch/worker.hpp"
 #include "service/health_board.hpp"
 
 #include <millrace/event.hpp>
@@ -27,21 +27,24 @@ struct loop_environment {
   std::function<void()> stop_service;      ///< stops it in order; from any thread
 };
 
-/// The dispatch of one subscription: takes batches from the broker, hands messages to its lanes, in order, never more
-/// at once than the registration's workers. Sequential registrations take a whole batch under one lock.
+class batch_lane;
+
+/// The dispatch of one subscription: takes batches from the broker and gives messages to its workers, never more at
+/// once than the registration's workers. One worker: a whole batch under one lock, in order. Keyed: a worker a lane, in
+/// order within a key. Batches: up to the size, closed by the size or by a deadline from the first element.
 class subscription_loop final : public sink {
  public:
   subscription_loop(detail::subscription_plan& plan, loop_environment environment);
   ~subscription_loop();
 
   task<result<void>> open(void* connected);
-  /// Stops the broker's side, then lets the lanes end: what the broker can redeliver goes back, what it cannot is
+  /// Stops the broker's side, then lets the workers end: what the broker can redeliver goes back, what it cannot is
   /// handled.
   task<void> stop();
-  /// Answers whether every lane was idle before `due`.
+  /// Answers whether every worker was idle before `due`.
   task<bool> drain(time_point due);
   [[nodiscard]] std::size_t busy() const noexcept;
-  /// Ends handling at once: lanes finish the message they have.
+  /// Ends handling at once: workers finish what they have begun.
   void halt() noexcept { halted_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] const std::string& name() const noexcept { return plan_->name; }
 
@@ -51,8 +54,15 @@ class subscription_loop final : public sink {
   void ended(error why) noexcept override;
   void dropped(std::uint64_t count) noexcept override;
 
-  // For the lanes.
-  [[nodiscard]] incoming* next(lane& idle) noexcept;
+  // For the workers.
+  /// The next message, or null: the worker is idle now.
+  [[nodiscard]] incoming* next(worker& w) noexcept;
+  enum class filled : std::uint8_t { idle, partial, full };
+  /// Moves messages into the lane's batch, up to its size. `partial`: the lane waits for more, or for its deadline;
+  /// `take_all` makes do with what there is.
+  [[nodiscard]] filled fill(batch_lane& w, bool take_all) noexcept;
+  /// True: the lane was waiting in `fill` and goes on now.
+  [[nodiscard]] bool deadline_came(batch_lane& w) noexcept;
   [[nodiscard]] detail::subscription_plan& plan() noexcept { return *plan_; }
   [[nodiscard]] const loop_environment& environment() const noexcept { return environment_; }
   [[nodiscard]] redelivery& retries() noexcept { return redelivery_; }
@@ -60,21 +70,27 @@ class subscription_loop final : public sink {
   void failed_fast(const std::string& why) noexcept;
 
  private:
-  [[nodiscard]] lane* take_idle() noexcept;
-  void run_inline() noexcept;
+  void accept(incoming_batch batch) noexcept;
+  [[nodiscard]] worker* take_wakeable() noexcept;
+  void make_idle(worker& w) noexcept;
+  void tell_if_quiet() noexcept;
 
   detail::subscription_plan* plan_;
   loop_environment environment_;
   redelivery redelivery_;
   std::unique_ptr<subscription_port> port_;
   std::size_t health_slot_;
+  bool keyed_; ///< with one worker the order is kept anyway
 
   mutable std::mutex mutex_;
   incoming_batch inbox_;
-  std::vector<std::unique_ptr<lane>> lanes_;
-  std::vector<lane*> idle_;
+  std::vector<std::unique_ptr<worker>> workers_;
+  std::vector<worker*> idle_;
+  worker* gathering_ = nullptr; ///< has part of a batch and waits for more
+  std::size_t deadlines_ = 0;   ///< deadlines of partial batches that are still to come
+  std::size_t rotation_ = 0;
   std::atomic<bool> halted_ = false;
-  event quiet_; ///< set while no lane works and nothing waits
+  event quiet_; ///< set while no worker works and nothing waits
 };
 
 } // namespace millrace

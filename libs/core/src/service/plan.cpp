@@ -13,6 +13,14 @@ registration& registration::workers(unsigned n) {
   plan_->workers = n;
   return *this;
 }
+registration& registration::by_key() {
+  plan_->keyed = true;
+  return *this;
+}
+registration& registration::batch_wait(duration d) {
+  plan_->batch_wait = d;
+  return *this;
+}
 registration& registration::max_attempts(std::uint32_t n) {
   plan_->max_attempts = n;
   return *this;
@@ -62,6 +70,12 @@ result<void> detail::subscription_plan::check() const {
     return refuse("it reads many destinations, so retry copies have no address: name one with retry_to(\"...\")");
   }
   const bool wired = reply_to || reply_to_sender;
+  if (batch_handler) {
+    if (batch_size == 0) return refuse("a batch holds one message at least");
+    if (keyed) return refuse("by_key() orders single messages; a batch has many keys");
+    if (wired) return refuse("a batch handler answers outcomes, not replies");
+    return {};
+  }
   if (handler->replies() && !wired) {
     return refuse("the handler returns a value: say where it goes with reply(\"...\") or reply_to_sender()");
   }

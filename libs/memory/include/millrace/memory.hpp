@@ -56,6 +56,8 @@ class topic {
   [[nodiscard]] const std::string& group_name() const noexcept { return group_; }
   [[nodiscard]] bool starts_at_first() const noexcept { return from_start_; }
   [[nodiscard]] std::size_t window_size() const noexcept { return window_; }
+  /// A partial batch does not wait: what is there is there.
+  [[nodiscard]] duration batch_wait() const noexcept { return {}; }
   [[nodiscard]] result<void> check() const;
   [[nodiscard]] retry_path retries() const { return {retry_path::kind::held, name_}; }
 

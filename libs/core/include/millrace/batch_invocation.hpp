@@ -1,0 +1,76 @@
+#pragma once
+
+#include <millrace/invocation.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace millrace {
+
+/// A batch being handled: the decoded values, the handler's coroutine and its answers, reused from batch to batch. A
+/// worker owns one. The type-erased seam to a user's batch handler; `typed_batch_invocation` is its only subclass.
+class batch_invocation {
+ public:
+  batch_invocation() = default;
+  batch_invocation(const batch_invocation&) = delete;
+  batch_invocation& operator=(const batch_invocation&) = delete;
+  virtual ~batch_invocation() = default;
+
+  /// Forgets the elements of the batch before.
+  virtual void begin() noexcept = 0;
+  /// Decodes one more element; on an error it is not part of the batch.
+  virtual result<void> add(incoming& m) = 0;
+  /// Calls the handler with what was added. May throw what it throws.
+  virtual invocation::verdict start(rendezvous& meeting, completion& done) = 0;
+  virtual void collect() = 0;
+
+  /// The outcome of every element, unless `each` has one for each.
+  [[nodiscard]] outcome& uniform() noexcept { return uniform_; }
+  [[nodiscard]] std::vector<outcome>* each() noexcept { return has_each_ ? &each_ : nullptr; }
+  [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
+  [[nodiscard]] bool is_plain() const noexcept {
+    return uniform_.kind() == settlement_kind::ack && !uniform_.has_continuation() && !has_each_ && !failure_ &&
+           !ctx_.hooks_;
+  }
+  [[nodiscard]] std::unique_ptr<detail::settled_hook> take_hooks() noexcept { return std::move(ctx_.hooks_); }
+
+  void bind(const invocation_binding& to) noexcept { ctx_.bind(to); }
+  /// The batch's context speaks of its first element.
+  void attach(incoming& first) noexcept { ctx_.attach(first); }
+  void detach() noexcept {
+    ctx_.detach();
+    failure_.reset();
+    if (has_each_) each_.clear();
+    has_each_ = false;
+  }
+
+ protected:
+  context& ctx() noexcept { return ctx_; }
+  [[nodiscard]] const void* state() const noexcept { return ctx_.state_; }
+  void answer_with(outcome o) noexcept { uniform_ = std::move(o); }
+  void answer_each(std::vector<outcome> each) noexcept {
+    uniform_ = ack();
+    each_ = std::move(each);
+    has_each_ = true;
+  }
+  void fail_with(error e) noexcept { failure_ = std::move(e); }
+
+ private:
+  context ctx_;
+  outcome uniform_ = ack();
+  std::vector<outcome> each_;
+  bool has_each_ = false;
+  std::optional<error> failure_;
+};
+
+/// Makes a batch invocation for each worker of a registration; owns the handler.
+class batch_invocation_factory {
+ public:
+  batch_invocation_factory() = default;
+  batch_invocation_factory(const batch_invocation_factory&) = delete;
+  batch_invocation_factory& operator=(const batch_invocation_factory&) = delete;
+  virtual ~batch_invocation_factory() = default;
+  [[nodiscard]] virtual std::unique_ptr<batch_invocation> make(const invocation_binding& to) = 0;
+};
+
+} // namespace millrace

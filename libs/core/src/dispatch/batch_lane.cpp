@@ -1,0 +1,185 @@
+#include "dispatch/batch_lane.hpp"
+
+#include "dispatch/settling.hpp"
+#include "dispatch/subscription_loop.hpp"
+
+#include <millrace/log.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace millrace {
+
+batch_lane::deadline_timer::deadline_timer(batch_lane& self) noexcept
+    : timer([](timer& t) noexcept {
+        batch_lane& self = *static_cast<deadline_timer&>(t).owner;
+        self.post(self.deadline_);
+      }),
+      owner(&self) {}
+
+batch_lane::deadline_job::deadline_job(batch_lane& self) noexcept
+    : job([](job& j) noexcept { static_cast<deadline_job&>(j).owner->deadline(); }), owner(&self) {}
+
+batch_lane::batch_lane(subscription_loop& loop, std::unique_ptr<batch_invocation> call)
+    : worker(loop), call_(std::move(call)), timer_(*this), deadline_(*this), prepared_end_(*this), handler_end_(*this),
+      settle_end_(*this) {}
+
+void batch_lane::drive() noexcept {
+  while (gather()) {
+    if (!handle()) return;
+  }
+}
+
+/// True: `batch` holds what is handled now. False: idle, or waiting for more.
+bool batch_lane::gather() noexcept {
+  const bool take_all = loop_->plan().batch_wait <= duration::zero() || std::exchange(take_all_, false);
+  return loop_->fill(*this, take_all) == subscription_loop::filled::full;
+}
+
+/// The deadline counts from the batch's first element. Under the loop's mutex, as the two below; true: a deadline is to
+/// come now.
+bool batch_lane::begin_wait() noexcept {
+  if (std::exchange(deadline_to_come_, true)) return false;
+  runtime& rt = *loop_->environment().rt;
+  rt.arm(timer_, rt.now() + loop_->plan().batch_wait);
+  return true;
+}
+
+/// True: no deadline is to come any more. A timer that fires right now still brings its deadline.
+bool batch_lane::end_wait() noexcept {
+  if (!deadline_to_come_ || !loop_->environment().rt->disarm(timer_)) return false;
+  deadline_to_come_ = false;
+  return true;
+}
+
+void batch_lane::deadline() noexcept {
+  if (!loop_->deadline_came(*this)) return;
+  take_all_ = true;
+  drive();
+}
+
+bool batch_lane::run(task<void> work, completion& end) noexcept {
+  step_ = std::move(work);
+  meeting_.reset();
+  step_.start(end);
+  return meeting_.leave();
+}
+
+bool batch_lane::handle() noexcept {
+  call_->begin();
+  while (incoming* m = batch.pop()) {
+    auto added = call_->add(*m);
+    if (added)
+      elements_.push_back(m);
+    else
+      rejected_.push_back({m, std::move(added).error()});
+  }
+  if (rejected_.empty()) return call_handler();
+  return run(settle_undecodable(), prepared_end_) && call_handler();
+}
+
+void batch_lane::prepared() noexcept {
+  if (call_handler()) drive();
+}
+
+task<void> batch_lane::settle_undecodable() {
+  for (auto& [message, why] : rejected_) {
+    co_await settle_element(*loop_, *message, undecodable(why));
+    message->release();
+  }
+  rejected_.clear();
+}
+
+bool batch_lane::call_handler() noexcept {
+  if (elements_.empty()) {
+    finished();
+    return true;
+  }
+  call_->attach(*elements_.front());
+  try {
+    if (call_->start(meeting_, handler_end_) == invocation::verdict::suspended) return false;
+  } catch (...) {
+    failed_ = thrown(std::current_exception());
+  }
+  return finish();
+}
+
+void batch_lane::handler_ended() noexcept {
+  try {
+    call_->collect();
+  } catch (...) {
+    failed_ = thrown(std::current_exception());
+  }
+  if (finish()) drive();
+}
+
+bool batch_lane::all_plain() const noexcept { return !failed_ && call_->is_plain() && !loop_->watched(); }
+
+bool batch_lane::finish() noexcept {
+  if (all_plain()) [[likely]] {
+    for (incoming* m : elements_)
+      loop_->retries().settle_plainly(*m, {});
+    finished();
+    return true;
+  }
+  if (!run(settle_elements(), settle_end_)) return false;
+  finished();
+  return true;
+}
+
+void batch_lane::settled() noexcept {
+  finished();
+  drive();
+}
+
+void batch_lane::finished() noexcept {
+  step_.reset();
+  failed_.reset();
+  call_->detach();
+  for (incoming* m : elements_)
+    m->release();
+  elements_.clear();
+}
+
+/// One outcome for all, or one each. Missing ones retry, so that nothing is lost to a wrong length.
+ending batch_lane::element_ending(std::size_t i) {
+  ending how;
+  if (failed_) {
+    how.failure = failed_->failure;
+    how.text = failed_->text;
+    how.stops_service = failed_->stops_service;
+    if (failed_->chosen) how.chosen = outcome(failed_->chosen->kind(), failed_->chosen->delay());
+    return how;
+  }
+  std::vector<outcome>* each = call_->each();
+  if (each == nullptr)
+    how.chosen = outcome(call_->uniform().kind(), call_->uniform().delay());
+  else if (i < each->size())
+    how.chosen = std::move((*each)[i]);
+  else
+    how.chosen = retry();
+  if (call_->failure()) how.text = call_->failure()->message();
+  return how;
+}
+
+task<void> batch_lane::settle_elements() {
+  if (call_->failure()) log_handler_error(*call_->failure());
+  if (auto* each = call_->each(); each != nullptr && each->size() != elements_.size()) {
+    log(log_level::warning, "subscription '" + loop_->name() + "': the handler answered " +
+                                std::to_string(each->size()) + " outcomes for " + std::to_string(elements_.size()) +
+                                " messages; the rest is delivered again");
+  }
+  for (std::size_t i = 0; i < elements_.size(); ++i)
+    co_await settle_element(*loop_, *elements_[i], element_ending(i));
+  if (failed_) co_return;
+  // The whole batch is settled: its own continuations run once.
+  run_continuations(*loop_, call_->uniform().take_continuations(), call_->uniform().kind());
+  auto hooks = call_->take_hooks();
+  while (hooks) {
+    auto rest = std::move(hooks->next);
+    if (!hooks->only) run_continuations(*loop_, std::move(hooks), call_->uniform().kind());
+    hooks = std::move(rest);
+  }
+}
+
+} // namespace millrace

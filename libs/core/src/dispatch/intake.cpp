@@ -1,0 +1,123 @@
+// How messages reach the workers of a subscription.
+#include "dispatch/batch_lane.hpp"
+#include "dispatch/subscription_loop.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace millrace {
+
+/// Puts what arrived where its worker finds it. Under the mutex.
+void subscription_loop::accept(incoming_batch batch) noexcept {
+  if (!keyed_) return inbox_.append(std::move(batch));
+  while (incoming* m = batch.pop()) {
+    const std::string_view key = m->partition_key();
+    const std::size_t lane = key.empty() ? rotation_++ : std::hash<std::string_view>{}(key);
+    workers_[lane % workers_.size()]->batch.push(*m);
+  }
+}
+
+/// An idle worker for which something waits, or null. Under the mutex.
+worker* subscription_loop::take_wakeable() noexcept {
+  worker* w = nullptr;
+  if (keyed_) {
+    const auto found = std::ranges::find_if(idle_, [](const worker* i) { return !i->batch.empty(); });
+    if (found == idle_.end()) return nullptr;
+    w = std::exchange(*found, idle_.back());
+    idle_.pop_back();
+  } else if (inbox_.empty()) {
+    return nullptr;
+  } else if (gathering_ != nullptr) {
+    return std::exchange(gathering_, nullptr);
+  } else {
+    if (idle_.empty()) return nullptr;
+    w = idle_.back();
+    idle_.pop_back();
+  }
+  if (idle_.size() + 1 == workers_.size()) quiet_.clear();
+  return w;
+}
+
+void subscription_loop::deliver(incoming_batch batch, deliver_from where) noexcept {
+  const bool inline_here = where == deliver_from::io_thread && environment_.rt->dispatches_inline();
+  std::size_t arrived = plan_->batch_size > 0 ? 1 : batch.size();
+  std::unique_lock lock(mutex_);
+  accept(std::move(batch));
+  while (inline_here || arrived-- > 0) {
+    worker* w = take_wakeable();
+    if (w == nullptr) return;
+    if (!inline_here) {
+      w->wake();
+      continue;
+    }
+    lock.unlock();
+    w->drive();
+    lock.lock();
+  }
+}
+
+void subscription_loop::make_idle(worker& w) noexcept {
+  idle_.push_back(&w);
+  tell_if_quiet();
+}
+
+void subscription_loop::tell_if_quiet() noexcept {
+  if (idle_.size() == workers_.size() && deadlines_ == 0) quiet_.set();
+}
+
+incoming* subscription_loop::next(worker& w) noexcept {
+  const bool halted = halted_.load(std::memory_order_relaxed);
+  const bool alone = workers_.size() == 1;
+  if (alone && !halted) [[likely]] {
+    if (incoming* m = w.batch.pop()) return m;
+  }
+  const std::scoped_lock lock(mutex_);
+  if (halted)
+    w.batch.release_all();
+  else if (alone)
+    w.batch = std::move(inbox_);
+  incoming* m = alone || keyed_ ? w.batch.pop() : halted ? nullptr : inbox_.pop();
+  if (m == nullptr) make_idle(w);
+  return m;
+}
+
+subscription_loop::filled subscription_loop::fill(batch_lane& w, bool take_all) noexcept {
+  const std::size_t size = plan_->batch_size;
+  const std::scoped_lock lock(mutex_);
+  if (halted_.load(std::memory_order_relaxed)) {
+    w.batch.release_all();
+  } else {
+    while (w.batch.size() < size) {
+      incoming* m = inbox_.pop();
+      if (m == nullptr) break;
+      w.batch.push(*m);
+    }
+  }
+  if (!w.batch.empty() && w.batch.size() < size && !take_all && !halted_.load(std::memory_order_relaxed)) {
+    if (w.begin_wait()) ++deadlines_;
+    gathering_ = &w;
+    return filled::partial;
+  }
+  if (w.end_wait()) --deadlines_;
+  if (w.batch.empty()) {
+    make_idle(w);
+    return filled::idle;
+  }
+  if (worker* more = take_wakeable()) more->wake();
+  return filled::full;
+}
+
+bool subscription_loop::deadline_came(batch_lane& w) noexcept {
+  const std::scoped_lock lock(mutex_);
+  --deadlines_;
+  w.deadline_ran();
+  if (gathering_ != &w) {
+    tell_if_quiet(); // the batch filled up meanwhile
+    return false;
+  }
+  gathering_ = nullptr;
+  return true;
+}
+
+} // namespace millrace

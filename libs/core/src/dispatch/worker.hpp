@@ -1,0 +1,73 @@
+#pragma once
+
+#include <millrace/incoming.hpp>
+#include <millrace/invocation.hpp>
+#include <millrace/observer.hpp>
+#include <millrace/task.hpp>
+
+#include <exception>
+#include <optional>
+#include <string>
+
+namespace millrace {
+
+class subscription_loop;
+
+/// How one message ended, before it is settled.
+struct ending {
+  std::optional<outcome> chosen; ///< nothing: stays unsettled
+  handled_event::failure failure = handled_event::failure::none;
+  std::string text;
+  bool stops_service = false;
+};
+
+/// One of the registration's workers: handles what its loop gives it, one step at a time, and continues on the runtime
+/// whenever a step had suspended.
+class worker {
+ public:
+  explicit worker(subscription_loop& loop) noexcept : loop_(&loop), drive_(*this) {}
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+  virtual ~worker() { batch.release_all(); }
+
+  /// Handles messages until there are none or a step suspends.
+  virtual void drive() noexcept = 0;
+  /// Makes the runtime call `drive`.
+  void wake() noexcept;
+
+  incoming_batch batch; ///< what the loop gave and is not begun; the loop's mutex guards it where others may add
+
+ protected:
+  /// What the failure policies of the registration make of it.
+  [[nodiscard]] ending thrown(const std::exception_ptr& what) noexcept;
+  [[nodiscard]] ending undecodable(const error& why) noexcept;
+  void log_handler_error(const error& why) noexcept;
+
+  /// The end of a step that may come on another thread: then the runtime continues with `Step`.
+  template <class Owner, void (Owner::*Step)() noexcept> class step_end final : public completion, public job {
+   public:
+    explicit step_end(Owner& owner) noexcept
+        : completion([](completion& c) noexcept {
+            auto& self = static_cast<step_end&>(c);
+            if (self.owner_->meeting_.end()) self.owner_->post(self);
+          }),
+          job([](job& j) noexcept { (static_cast<step_end&>(j).owner_->*Step)(); }), owner_(&owner) {}
+
+   private:
+    Owner* owner_;
+  };
+  void post(job& work) noexcept;
+
+  subscription_loop* loop_;
+  rendezvous meeting_;
+
+ private:
+  [[nodiscard]] ending by_policy(failure_policy policy, handled_event::failure failure, std::string text) noexcept;
+  struct drive_job : job {
+    explicit drive_job(worker& self) noexcept;
+    worker* owner;
+  };
+  drive_job drive_;
+};
+
+} // namespace millrace
