@@ -1,0 +1,171 @@
+#include "messages.hpp"
+#include "stage.hpp"
+#include "suites.hpp"
+
+namespace millrace::testing::conformance {
+namespace {
+
+bool requests(const broker_kit& kit) { return kit.can().requests; }
+bool refuses(const broker_kit& kit) { return kit.can().requests && kit.can().refuses_unheard; }
+bool honest(const broker_kit& kit) { return !kit.can().requests; }
+
+/// A requester, and a receiver that plays the responder, on one connection.
+class exchange {
+ public:
+  explicit exchange(stage& on) : background(on.rt()), stage_(&on), name_(on.fresh()) {}
+
+  task<void> open() {
+    connection* c = co_await stage_->connect();
+    in_ = co_await stage_->open(*c, name_);
+    out_ = stage::publisher(*c);
+  }
+  task<result<reply_message>> ask(std::string question, duration timeout, header_map headers = {}) {
+    const std::string destination = stage_->kit().destination(name_);
+    const outgoing message{destination, as_bytes(question), &headers};
+    auto answer = co_await out_->request(message, timeout);
+    co_return answer;
+  }
+  task<delivery> next() {
+    delivery heard = co_await stage_->next(*in_);
+    expect(!heard.reply_to().empty(), "the responder is not told where the answer goes");
+    co_return heard;
+  }
+  task<void> answer(std::string inbox, std::string text, header_map headers = {}) {
+    auto sent = co_await publish_with(stage_->rt(), out_, inbox, std::move(text), &headers);
+    value_of(std::move(sent), "publish of the answer to '" + inbox + "'");
+  }
+  /// Hears one question and answers with its text, "re: " in front, and its headers.
+  task<void> respond() {
+    const delivery heard = co_await next();
+    const std::string inbox(heard.reply_to());
+    const std::string text = "re: " + std::string(heard.text());
+    const header_map headers = heard.headers();
+    co_await answer(inbox, text, headers);
+  }
+
+  task_group background;
+
+ private:
+  stage* stage_;
+  std::string name_;
+  receiver* in_ = nullptr;
+  std::shared_ptr<publish_port> out_;
+};
+
+/// A request that runs beside the check.
+class asking {
+ public:
+  asking(exchange& x, runtime& rt, std::string question) : over_(rt) {
+    x.background.spawn(run(x, std::move(question)), "a request");
+  }
+  task<std::string> text() {
+    co_await over_.wait();
+    reply_message got = value_of(std::move(*answer_), "the request");
+    co_return std::move(got.payload);
+  }
+
+ private:
+  task<void> run(exchange& x, std::string question) {
+    auto got = co_await x.ask(std::move(question), patience);
+    answer_.emplace(std::move(got));
+    over_.set();
+  }
+  event over_;
+  std::optional<result<reply_message>> answer_;
+};
+
+task<void> a_request_is_answered(stage& on) {
+  exchange x(on);
+  co_await x.open();
+  const header_map headers = sample_headers();
+  x.background.spawn(x.respond(), "the responder");
+  auto answered = co_await x.ask("how much?", patience, headers);
+  const reply_message reply = value_of(std::move(answered), "a request");
+  expect(reply.payload == "re: how much?", "another answer arrived: '" + reply.payload + "'");
+  expect_headers(reply.headers, headers);
+  const bool ended = co_await x.background.drain(on.rt().now() + patience);
+  expect(ended, "the responder does not end");
+}
+
+task<void> answers_find_their_requests(stage& on) {
+  exchange x(on);
+  co_await x.open();
+  asking one(x, on.rt(), "1");
+  const delivery first = co_await x.next();
+  asking two(x, on.rt(), "2");
+  const delivery second = co_await x.next();
+  const std::string inboxes[] = {std::string(first.reply_to()), std::string(second.reply_to())};
+  expect(inboxes[0] != inboxes[1], "two requests under way wait at one address");
+  co_await x.answer(inboxes[1], "to 2");
+  co_await x.answer(inboxes[0], "to 1");
+  const std::string to_one = co_await one.text();
+  const std::string to_two = co_await two.text();
+  expect(to_one == "to 1" && to_two == "to 2", "the answers went '" + to_one + "' and '" + to_two + "'");
+  [[maybe_unused]] const bool ended = co_await x.background.drain(on.rt().now() + patience);
+}
+
+task<void> silence_ends_at_the_deadline(stage& on) {
+  constexpr duration deadline = std::chrono::milliseconds(300);
+  exchange x(on);
+  co_await x.open();
+  const time_point began = on.rt().now();
+  const auto answer = co_await x.ask("anybody?", deadline);
+  const duration took = on.rt().now() - began;
+  expect_error(answer, errc::timeout, "a request that was heard and not answered");
+  expect(took >= deadline, "a request gave up before its deadline");
+  expect(took <= deadline + (on.live() ? patience : duration::zero()), "a request gave up only after its deadline");
+  [[maybe_unused]] const delivery heard = co_await x.next();
+}
+
+task<void> nobody_listens_is_said_at_once(stage& on) {
+  connection* c = co_await on.connect();
+  const auto out = stage::publisher(*c);
+  const std::string destination = on.kit().destination(on.fresh());
+  const outgoing question{destination, as_bytes("anybody?")};
+  const time_point began = on.rt().now();
+  const auto answer = co_await out->request(question, 2 * patience);
+  expect_error(answer, errc::publish, "a request that nobody listens to", destination);
+  expect(on.rt().now() - began < patience, "the answer that nobody listens came only after 10 s");
+}
+
+task<void> a_late_answer_answers_nothing_else(stage& on) {
+  exchange x(on);
+  co_await x.open();
+  const auto missed = co_await x.ask("first", std::chrono::milliseconds(50));
+  expect_error(missed, errc::timeout, "a request that was not answered in time");
+  const delivery first = co_await x.next();
+  const std::string stale(first.reply_to());
+  asking later(x, on.rt(), "second");
+  const delivery second = co_await x.next();
+  const std::string inbox(second.reply_to());
+  co_await x.answer(stale, "late");
+  co_await x.answer(inbox, "in time");
+  const std::string got = co_await later.text();
+  expect(got == "in time", "the second request was answered with '" + got + "'");
+  [[maybe_unused]] const bool ended = co_await x.background.drain(on.rt().now() + patience);
+}
+
+task<void> a_request_is_unsupported(stage& on) {
+  connection* c = co_await on.connect();
+  const auto out = stage::publisher(*c);
+  const std::string destination = on.kit().destination(on.fresh());
+  const outgoing question{destination, as_bytes("anybody?")};
+  const auto answer = co_await out->request(question, patience);
+  expect_error(answer, errc::unsupported, "a request where there are none", destination);
+}
+
+} // namespace
+
+void add_request_reply(std::vector<check>& to) {
+  const auto add = [&](std::string_view name, auto* body, std::string_view needs, bool (*applies)(const broker_kit&)) {
+    to.push_back({"request_reply", name, "", needs, applies, body});
+  };
+  add("a_request_is_answered", a_request_is_answered, "`requests`", requests);
+  add("answers_find_their_requests", answers_find_their_requests, "`requests`", requests);
+  add("silence_ends_at_the_deadline", silence_ends_at_the_deadline, "`requests`", requests);
+  add("nobody_listens_is_said_at_once", nobody_listens_is_said_at_once, "`requests` and `refuses_unheard`", refuses);
+  add("a_late_answer_answers_nothing_else", a_late_answer_answers_nothing_else, "`requests`", requests);
+  add("a_request_is_unsupported", a_request_is_unsupported, "a publisher without `requests`", honest);
+}
+
+} // namespace millrace::testing::conformance

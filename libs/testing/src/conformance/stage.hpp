@@ -1,0 +1,91 @@
+#pragma once
+
+#include "failure.hpp"
+#include "port_publish.hpp"
+
+#include <millrace/event.hpp>
+#include <millrace/service_run.hpp>
+#include <millrace/testing/conformance/broker_kit.hpp>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace millrace::testing::conformance {
+
+/// How long a check waits for what has to come.
+inline constexpr duration patience = std::chrono::seconds(10);
+
+/// Where one check plays: the runtime, the connections, receivers and services that it opened, and its names. Whatever a
+/// check leaves open, `clear` closes.
+class stage {
+ public:
+  stage(kit_ptr kit, runtime& rt) : kit_(std::move(kit)), runtime_(&rt) {}
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+
+  [[nodiscard]] const broker_kit& kit() const noexcept { return *kit_; }
+  [[nodiscard]] const capabilities& can() const noexcept { return kit_->can(); }
+  [[nodiscard]] runtime& rt() const noexcept { return *runtime_; }
+  [[nodiscard]] bool live() const noexcept { return kit_->mode() == run_mode::live; }
+  [[nodiscard]] connect_mode how() const noexcept { return live() ? connect_mode::live : connect_mode::in_process; }
+
+  /// A name that nobody used before, prepared.
+  [[nodiscard]] std::string fresh();
+  /// A name that nobody used before, with nothing behind it.
+  [[nodiscard]] static std::string unused();
+
+  task<connection*> connect();
+  task<receiver*> open(connection& on, std::string name);
+  task<void> close(receiver& r);
+  /// Fails if it takes more than 10 s.
+  task<void> shutdown(connection& c);
+  [[nodiscard]] static std::shared_ptr<publish_port> publisher(connection& on);
+
+  /// Publishes to what the source of `name` reads, and fails if that fails.
+  task<void> publish(publish_port& to, std::string name, std::string payload, const header_map* headers = nullptr);
+  task<delivery> next(receiver& from);
+  /// Fails if something arrives.
+  task<void> nothing(receiver& from, std::string what);
+
+  /// Mounts the kit's broker on a service; see `start`.
+  [[nodiscard]] mounted& mount(service<>& on);
+  task<result<service_run*>> try_start(const service<>& made);
+  task<service_run*> start(const service<>& made);
+
+  /// Runs `work` on a thread of its own, which blocks in it, and continues here when it ended.
+  template <class T> task<T> on_a_thread(task<T> work) {
+    std::optional<T> answer;
+    std::exception_ptr thrown;
+    event over(rt());
+    rt().external_begin();
+    std::thread worker([&] {
+      try {
+        answer.emplace(sync_wait(std::move(work)));
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      over.set();
+      rt().external_end();
+    });
+    co_await over.wait();
+    worker.join();
+    if (thrown) std::rethrow_exception(thrown);
+    co_return std::move(*answer);
+  }
+
+  task<void> clear();
+
+ private:
+  kit_ptr kit_;
+  runtime* runtime_;
+  std::vector<std::unique_ptr<connection>> connections_;
+  std::vector<std::unique_ptr<receiver>> receivers_;
+  std::vector<std::unique_ptr<mounted>> mounted_;
+  std::vector<std::unique_ptr<service_run>> services_;
+};
+
+} // namespace millrace::testing::conformance

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <millrace/testing/conformance/checks.hpp>
+
+#include <vector>
+
+namespace millrace::testing::conformance {
+
+void add_lifecycle(std::vector<check>& to);
+void add_shutdown(std::vector<check>& to); ///< the second half of the lifecycle suite
+void add_settlement(std::vector<check>& to);
+void add_retry(std::vector<check>& to);
+void add_request_reply(std::vector<check>& to);
+
+} // namespace millrace::testing::conformance
