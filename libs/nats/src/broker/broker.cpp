@@ -4,6 +4,8 @@
 #include "session/connection.hpp"
 #include "session/core_publisher.hpp"
 #include "session/core_subscription.hpp"
+#include "session/jetstream_publisher.hpp"
+#include "session/pull_reader.hpp"
 #include "transport/in_process/in_process_transport.hpp"
 #include "transport/libnats/libnats_transport.hpp"
 
@@ -46,6 +48,10 @@ result<std::shared_ptr<publish_port>> connected_broker::pair(const publish&) {
   return std::make_shared<detail::core_publisher>(shared_);
 }
 
+result<std::shared_ptr<publish_port>> connected_broker::pair(const jetstream_publish& policy) {
+  return std::make_shared<detail::jetstream_publisher>(shared_, policy.expected_stream());
+}
+
 task<open_result> connected_broker::open(const subject& source, sink& to, const open_options&) {
   result<void> checked = source.check();
   if (!checked) co_return fail(std::move(checked.error()));
@@ -63,6 +69,13 @@ task<open_result> connected_broker::open(const wildcard& source, sink& to, const
 task<open_result> connected_broker::open(const std::string& name, sink& to, const open_options& options) {
   const subject source(name);
   open_result opened = co_await open(source, to, options);
+  co_return opened;
+}
+
+task<open_result> connected_broker::open(const jetstream& source, sink& to, const open_options& options) {
+  result<void> checked = source.check();
+  if (!checked) co_return fail(std::move(checked.error()));
+  open_result opened = co_await detail::open_jetstream(shared_, source, to, options.workers);
   co_return opened;
 }
 

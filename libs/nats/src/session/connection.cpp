@@ -30,6 +30,7 @@ task<result<closed_broker>> connection::shutdown() {
   stopping_.store(true);
   closed_.store(true, std::memory_order_release);
   mux_->close(error(errc::closed, wire_->server().address));
+  if (wire_->connected()) co_await mux_->stop(settings_.drain_timeout);
   result<void> drained = co_await wire_->close(settings_.drain_timeout);
   if (!drained) co_return fail(std::move(drained.error()));
   const transport_counters counted = wire_->counters();

@@ -1,0 +1,177 @@
+#include "session/pull_reader.hpp"
+
+#include "protocol/js_api.hpp"
+
+#include <millrace/nats/errors.hpp>
+#include <millrace/nats/fields.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace millrace::nats::detail {
+namespace {
+
+constexpr std::size_t most_deliveries = 65536; // far above any window; a bound for a server that sends unasked
+constexpr std::uint32_t ceiling = 1024;
+
+pull_machine::config machine_config(const jetstream& source, unsigned workers) noexcept {
+  pull_machine::config c;
+  c.window = source.pull_window();
+  c.floor = 2 * std::max(1U, workers);
+  c.ceiling = static_cast<std::uint32_t>(std::min<std::int64_t>(source.max_ack_pending(), ceiling));
+  c.ack_wait = source.ack_wait();
+  return c;
+}
+
+std::int64_t read_count(std::string_view text) noexcept {
+  std::int64_t value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+} // namespace
+
+pull_reader::reader_timer::reader_timer(pull_reader& r, void (pull_reader::*f)() noexcept) noexcept
+    : timer([](timer& t) noexcept {
+        auto& self = static_cast<reader_timer&>(t);
+        (self.reader->*self.fire_at)();
+      }),
+      reader(&r), fire_at(f) {}
+
+pull_reader::pull_reader(std::shared_ptr<connection> shared, jetstream source, std::string consumer, sink& to,
+                         unsigned workers)
+    : shared_(std::move(shared)), source_(std::move(source)), sink_(to),
+      account_(std::make_shared<pull_account>(shared_)), pool_(jetstream_pool::make(account_, most_deliveries)),
+      machine_(machine_config(source_, workers)), consumer_(std::move(consumer)), tick_(*this, &pull_reader::tick),
+      retry_(*this, &pull_reader::retry) {
+  if (source_.durable().empty()) account_->unsettled = std::make_unique<unsettled_sequences>();
+}
+
+result<void> pull_reader::start() {
+  account_->reader = weak_from_this();
+  inbox_ = shared_->wire().new_inbox() + '.';
+  auto made = shared_->wire().subscribe(inbox_ + '*', {}, *this, most_deliveries);
+  if (!made) return fail(std::move(made.error()));
+  wire_ = std::move(*made);
+  std::unique_lock lock(mutex_);
+  runtime& clock = shared_->clock();
+  clock.arm(tick_, clock.now() + source_.idle_heartbeat());
+  act(lock, machine_.restart(totals(), clock.now()));
+  return {};
+}
+
+pull_machine::totals pull_reader::totals() const noexcept {
+  // Received last: what is released was received before.
+  pull_machine::totals t;
+  const std::uint64_t dropped = dropped_.load(std::memory_order_acquire);
+  t.released = account_->released.load() + dropped;
+  t.received = received_.load(std::memory_order_acquire) + dropped;
+  return t;
+}
+
+std::string pull_reader::place() const { return "stream '" + source_.stream() + "', subject '" + source_.name() + "'"; }
+
+void pull_reader::on_message(received message) noexcept {
+  if (message.payload().empty()) [[unlikely]]
+    if (const unsigned code = status_of(message); code != 0) return on_status(code, message);
+  received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  jetstream_delivery* const node = stopping_.load(std::memory_order_relaxed) ? nullptr : pool_->take();
+  if (node == nullptr) [[unlikely]] {
+    wire_message back; // to whoever else reads this consumer, at once
+    back.subject = message.reply();
+    back.payload = as_bytes(std::string_view("-NAK"));
+    (void)shared_->wire().publish(back);
+    account_->released.fetch_add(1, std::memory_order_acq_rel);
+    return;
+  }
+  node->load(std::move(message), account_->consumer_generation.load(std::memory_order_relaxed));
+  if (account_->unsettled != nullptr && repeats(*node)) return;
+  incoming_batch batch;
+  batch.push(*node);
+  sink_.deliver(std::move(batch), deliver_from::io_thread);
+}
+
+/// Of an ephemeral consumer. True: a message that was settled before its consumer was lost; settled again and done.
+bool pull_reader::repeats(jetstream_delivery& node) noexcept {
+  const void* const value = node.field(nats::stream_sequence);
+  if (value == nullptr) return false;
+  const std::uint64_t sequence = *static_cast<const std::uint64_t*>(value);
+  if (account_->consumer_generation.load() != 0 && account_->unsettled->is_settled(sequence)) {
+    (void)node.settle(settlement{});
+    node.release();
+    return true;
+  }
+  account_->unsettled->delivered(sequence);
+  return false;
+}
+
+void pull_reader::on_status(unsigned code, const received& message) noexcept {
+  const std::string_view subject = message.subject();
+  std::uint32_t epoch = 0;
+  const std::string_view token = subject.substr(subject.rfind('.') + 1);
+  std::from_chars(token.data(), token.data() + token.size(), epoch);
+  std::unique_lock lock(mutex_);
+  if (phase_ != phase::running) return;
+  act(lock, machine_.on_status(code, message.header("Description"), read_count(message.header("Nats-Pending-Messages")),
+                               epoch, totals(), shared_->clock().now()));
+}
+
+void pull_reader::on_dropped(std::uint64_t count) noexcept {
+  // The client lost messages of a stream: they come back after ack_wait, and are room again.
+  dropped_.fetch_add(count, std::memory_order_acq_rel);
+}
+
+void pull_reader::on_released() noexcept {
+  std::unique_lock lock(mutex_);
+  if (phase_ != phase::running) return;
+  act(lock, machine_.on_released(totals(), shared_->clock().now()));
+}
+
+/// Says from which release on the machine wants to hear again. Releases that passed that point meanwhile are told here,
+/// since their threads saw the old one.
+void pull_reader::listen(pull_machine::action& action) noexcept {
+  for (;;) {
+    const std::uint64_t at = account_->released.load() + machine_.release_step();
+    account_->tell_at.store(at);
+    if (account_->released.load() < at) return;
+    const pull_machine::action more = machine_.on_released(totals(), shared_->clock().now());
+    action.pull += more.pull;
+  }
+}
+
+/// Does what the machine advises. The lock is given up before anything is sent.
+void pull_reader::act(std::unique_lock<std::mutex>& lock, pull_machine::action action) noexcept {
+  listen(action);
+  if (action.then == pull_machine::advice::gone) deleted_ = true;
+  if (action.then != pull_machine::advice::none) return verify(lock);
+  if (action.pull == 0) return;
+  const std::uint32_t epoch = machine_.epoch();
+  const std::string subject = next_subject(source_.stream(), consumer_);
+  lock.unlock();
+  send_pull(subject, action.pull, epoch);
+}
+
+void pull_reader::send_pull(const std::string& subject, std::uint32_t batch, std::uint32_t epoch) noexcept {
+  const std::string reply = inbox_ + std::to_string(epoch);
+  pull_storage storage;
+  wire_message out;
+  out.subject = subject;
+  out.reply = reply;
+  out.payload = as_bytes(pull_request(batch, source_.pull_expires(), source_.idle_heartbeat(), storage));
+  (void)shared_->wire().publish(out); // refused: the connection is gone, or the missing heartbeat tells
+}
+
+void pull_reader::tick() noexcept {
+  std::unique_lock lock(mutex_);
+  if (phase_ == phase::over) return;
+  runtime& clock = shared_->clock();
+  clock.arm(tick_, clock.now() + source_.idle_heartbeat());
+  if (phase_ == phase::running) act(lock, machine_.on_tick(totals(), clock.now()));
+}
+
+void pull_reader::retry() noexcept {
+  std::unique_lock lock(mutex_);
+  if (phase_ == phase::waiting) verify(lock);
+}
+
+} // namespace millrace::nats::detail
