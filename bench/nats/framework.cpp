@@ -1,0 +1,86 @@
+// Our side: a service as a user writes it.
+#include "meter.hpp"
+
+#include <millrace/event.hpp>
+#include <millrace/nats.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace bench::framework {
+namespace {
+
+[[noreturn]] void give_up(const millrace::error& why) {
+  std::fprintf(stderr, "bench_nats: %s\n", why.message().c_str());
+  std::_Exit(1);
+}
+
+millrace::running_service started(millrace::service<>& app) {
+  auto running = app.start();
+  if (!running) give_up(running.error());
+  return std::move(*running);
+}
+
+millrace::nats::broker broker_of(const run_options& options) {
+  millrace::nats::connect_options how;
+  how.pending_limit(pending_messages);
+  millrace::nats::broker at(options.url);
+  at.with_options(how);
+  return at;
+}
+
+millrace::task<void> publish_all(millrace::publisher<millrace::nats::publish> to, std::size_t messages) {
+  for (std::size_t i = 0; i < messages; ++i) {
+    const auto sent = co_await to.text(sixteen_bytes).to(core_subject);
+    if (!sent) give_up(sent.error());
+  }
+}
+
+} // namespace
+
+int consume(const run_options& options, bool json) {
+  meter m(options.messages);
+  millrace::service app{{.title = "bench"}};
+  app.threads(options.threads);
+  auto on = app.with_broker(broker_of(options));
+  if (json) {
+    on.subscribe(core_subject, [&m](const order& o) { m.message(o.id + static_cast<std::uint64_t>(o.quantity)); });
+  } else {
+    on.subscribe(core_subject, [&m](millrace::bytes_view payload) { m.message(payload.size()); });
+  }
+  auto running = started(app);
+  meter::ready();
+  m.wait();
+  m.report();
+  std::_Exit(0);
+}
+
+int publish(const run_options& options) {
+  meter m(options.messages);
+  millrace::service app{{.title = "bench"}};
+  app.threads(options.threads);
+  auto on = app.with_broker(broker_of(options));
+  const auto to = on.publisher();
+  auto running = started(app);
+  m.begin();
+  millrace::sync_wait(publish_all(to, options.messages));
+  m.end();
+  m.report();
+  return running.shutdown() ? 0 : 1;
+}
+
+int pull(const run_options& options) {
+  meter m(options.messages);
+  millrace::service app{{.title = "bench"}};
+  app.threads(options.threads);
+  auto on = app.with_broker(broker_of(options));
+  millrace::nats::jetstream source(stream, stream_subject);
+  source.max_ack_pending(ack_pending).pull_window(pull_batch);
+  on.subscribe(source, [&m](millrace::bytes_view payload) { m.message(payload.size()); });
+  auto running = started(app);
+  m.wait();
+  m.report();
+  return running.shutdown() ? 0 : 1;
+}
+
+} // namespace bench::framework

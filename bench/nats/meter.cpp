@@ -1,0 +1,39 @@
+#include "meter.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+namespace bench {
+
+std::string order_document() {
+  const std::string head =
+      R"({"id":12345,"customer":"customer-4711","item":"keyboard","quantity":3,"price":49.90,"note":")";
+  return head + std::string(512 - head.size() - 2, 'n') + "\"}";
+}
+
+meter::moment meter::now() noexcept {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now().time_since_epoch();
+  return {seconds(used.ru_utime) + seconds(used.ru_stime), wall.count()};
+}
+
+void meter::credit(int n) noexcept {
+  static constexpr char credits[first_credits] = {};
+  [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, credits, static_cast<std::size_t>(n));
+}
+
+void meter::ready() { credit(first_credits); }
+
+void meter::report() const {
+  std::fprintf(stderr, "cpu=%.6f wall=%.6f messages=%zu sum=%llu\n", end_.cpu - start_.cpu, end_.wall - start_.wall,
+               messages_, static_cast<unsigned long long>(sum_));
+}
+
+} // namespace bench

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <millrace/millrace.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <semaphore>
+#include <string>
+
+namespace bench {
+
+/// What a run is told on its command line.
+struct run_options {
+  std::string url;
+  std::size_t messages = 0;
+  unsigned threads = 0;
+};
+
+constexpr const char* core_subject = "bench.core";
+constexpr const char* stream = "BENCH";
+constexpr const char* stream_subject = "bench.stream";
+constexpr int pull_batch = 1000;
+constexpr int ack_pending = 4096;
+constexpr int pending_messages = 65'536;
+
+/// Messages that one credit lets the feeder send. It starts with a few credits, so that a consumer never holds as many
+/// messages as would make it a slow one, and never waits for the feeder.
+constexpr std::size_t credit_messages = 8192;
+constexpr int first_credits = 4;
+
+struct order {
+  std::uint64_t id = 0;
+  std::string customer;
+  std::string item;
+  int quantity = 0;
+  double price = 0;
+  std::string note;
+};
+BOOST_DESCRIBE_STRUCT(order, (), (id, customer, item, quantity, price, note))
+
+constexpr std::string_view sixteen_bytes = "0123456789abcdef";
+/// An order of 512 bytes.
+[[nodiscard]] std::string order_document();
+
+/// CPU time of this process, all its threads, and wall time, from the first message to the last; and the credits of the
+/// feeder, which go to standard output.
+class meter {
+ public:
+  explicit meter(std::size_t messages) noexcept : messages_(messages) {}
+  /// The subscription is there: the feeder may begin.
+  static void ready();
+  void begin() noexcept { start_ = now(); }
+  void end() noexcept { end_ = now(); }
+  /// In the handler; `value` is what was read of the message.
+  void message(std::uint64_t value) noexcept {
+    sum_ += value;
+    if (seen_ == 0) [[unlikely]]
+      begin();
+    if (++seen_ % credit_messages == 0) [[unlikely]]
+      credit(1);
+    if (seen_ == messages_) [[unlikely]] {
+      end();
+      over_.release();
+    }
+  }
+  void wait() noexcept { over_.acquire(); }
+  void report() const;
+
+ private:
+  struct moment {
+    double cpu = 0;
+    double wall = 0;
+  };
+  [[nodiscard]] static moment now() noexcept;
+  static void credit(int n) noexcept;
+
+  std::size_t messages_;
+  std::size_t seen_ = 0;
+  std::uint64_t sum_ = 0;
+  moment start_;
+  moment end_;
+  std::binary_semaphore over_{0};
+};
+
+// The two sides, and what feeds them. Each answers an exit code.
+namespace bare {
+int consume(const run_options& options, bool json);
+int publish(const run_options& options);
+int pull(const run_options& options);
+} // namespace bare
+namespace framework {
+int consume(const run_options& options, bool json);
+int publish(const run_options& options);
+int pull(const run_options& options);
+} // namespace framework
+int feed(const run_options& options, bool json);
+int fill_stream(const run_options& options);
+
+} // namespace bench
