@@ -12,9 +12,14 @@ bool honest(const broker_kit& kit) { return !kit.can().requests; }
 /// A requester, and a receiver that plays the responder, on one connection.
 class exchange {
  public:
-  explicit exchange(stage& on) : background(on.rt()), stage_(&on), name_(on.fresh()) {}
+  explicit exchange(stage& on) : stage_(&on), name_(on.fresh()) {}
 
-  task<void> open() {
+  static task<exchange*> open(stage& on) {
+    exchange& made = on.keep<exchange>(on);
+    co_await made.connect();
+    co_return &made;
+  }
+  task<void> connect() {
     connection* c = co_await stage_->connect();
     in_ = co_await stage_->open(*c, name_);
     out_ = stage::publisher(*c);
@@ -43,7 +48,7 @@ class exchange {
     co_await answer(inbox, text, headers);
   }
 
-  task_group background;
+  [[nodiscard]] stage& on() const noexcept { return *stage_; }
 
  private:
   stage* stage_;
@@ -55,8 +60,11 @@ class exchange {
 /// A request that runs beside the check.
 class asking {
  public:
-  asking(exchange& x, runtime& rt, std::string question) : over_(rt) {
-    x.background.spawn(run(x, std::move(question)), "a request");
+  explicit asking(exchange& x) : over_(x.on().rt()) {}
+  static asking& start(exchange& x, std::string question) {
+    asking& made = x.on().keep<asking>(x);
+    x.on().beside(made.run(x, std::move(question)), "a request");
+    return made;
   }
   task<std::string> text() {
     co_await over_.wait();
@@ -75,24 +83,20 @@ class asking {
 };
 
 task<void> a_request_is_answered(stage& on) {
-  exchange x(on);
-  co_await x.open();
+  exchange& x = *co_await exchange::open(on);
   const header_map headers = sample_headers();
-  x.background.spawn(x.respond(), "the responder");
+  on.beside(x.respond(), "the responder");
   auto answered = co_await x.ask("how much?", patience, headers);
   const reply_message reply = value_of(std::move(answered), "a request");
   expect(reply.payload == "re: how much?", "another answer arrived: '" + reply.payload + "'");
   expect_headers(reply.headers, headers);
-  const bool ended = co_await x.background.drain(on.rt().now() + patience);
-  expect(ended, "the responder does not end");
 }
 
 task<void> answers_find_their_requests(stage& on) {
-  exchange x(on);
-  co_await x.open();
-  asking one(x, on.rt(), "1");
+  exchange& x = *co_await exchange::open(on);
+  asking& one = asking::start(x, "1");
   const delivery first = co_await x.next();
-  asking two(x, on.rt(), "2");
+  asking& two = asking::start(x, "2");
   const delivery second = co_await x.next();
   const std::string inboxes[] = {std::string(first.reply_to()), std::string(second.reply_to())};
   expect(inboxes[0] != inboxes[1], "two requests under way wait at one address");
@@ -101,13 +105,11 @@ task<void> answers_find_their_requests(stage& on) {
   const std::string to_one = co_await one.text();
   const std::string to_two = co_await two.text();
   expect(to_one == "to 1" && to_two == "to 2", "the answers went '" + to_one + "' and '" + to_two + "'");
-  [[maybe_unused]] const bool ended = co_await x.background.drain(on.rt().now() + patience);
 }
 
 task<void> silence_ends_at_the_deadline(stage& on) {
   constexpr duration deadline = std::chrono::milliseconds(300);
-  exchange x(on);
-  co_await x.open();
+  exchange& x = *co_await exchange::open(on);
   const time_point began = on.rt().now();
   const auto answer = co_await x.ask("anybody?", deadline);
   const duration took = on.rt().now() - began;
@@ -129,20 +131,18 @@ task<void> nobody_listens_is_said_at_once(stage& on) {
 }
 
 task<void> a_late_answer_answers_nothing_else(stage& on) {
-  exchange x(on);
-  co_await x.open();
+  exchange& x = *co_await exchange::open(on);
   const auto missed = co_await x.ask("first", std::chrono::milliseconds(50));
   expect_error(missed, errc::timeout, "a request that was not answered in time");
   const delivery first = co_await x.next();
   const std::string stale(first.reply_to());
-  asking later(x, on.rt(), "second");
+  asking& later = asking::start(x, "second");
   const delivery second = co_await x.next();
   const std::string inbox(second.reply_to());
   co_await x.answer(stale, "late");
   co_await x.answer(inbox, "in time");
   const std::string got = co_await later.text();
   expect(got == "in time", "the second request was answered with '" + got + "'");
-  [[maybe_unused]] const bool ended = co_await x.background.drain(on.rt().now() + patience);
 }
 
 task<void> a_request_is_unsupported(stage& on) {

@@ -48,9 +48,7 @@ class retrying {
 
  private:
   [[nodiscard]] std::string destination() const { return stage_->kit().destination(name_); }
-  [[nodiscard]] bool needs_address() const {
-    return stage_->kit().retries(name_).how == retry_path::kind::named;
-  }
+  [[nodiscard]] bool needs_address() const { return stage_->kit().retries(name_).how == retry_path::kind::named; }
   stage* stage_;
   std::string name_;
   service<> made_;

@@ -120,8 +120,8 @@ task<void> deliveries_are_counted(stage& on) {
   co_await c.publish("counted");
   for (std::uint32_t n = 1; n <= 3; ++n) {
     delivery arrived = co_await c.next();
-    expect(arrived.delivery_count() == n, "delivery " + std::to_string(n) + " has the count " +
-                                              std::to_string(arrived.delivery_count()));
+    expect(arrived.delivery_count() == n,
+           "delivery " + std::to_string(n) + " has the count " + std::to_string(arrived.delivery_count()));
     if (n < 3)
       value_of(std::move(arrived).retry(), "retry");
     else

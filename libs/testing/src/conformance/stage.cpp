@@ -124,6 +124,8 @@ task<void> stage::clear() {
     [[maybe_unused]] const auto closed = co_await c->shutdown();
   }
   connections_.clear();
+  const bool ended = co_await background_.drain(rt().now() + 2 * patience);
+  expect(ended, "a request outlasts its connection and its deadline");
 }
 
 } // namespace millrace::testing::conformance

@@ -19,11 +19,11 @@ namespace millrace::testing::conformance {
 /// How long a check waits for what has to come.
 inline constexpr duration patience = std::chrono::seconds(10);
 
-/// Where one check plays: the runtime, the connections, receivers and services that it opened, and its names. Whatever a
-/// check leaves open, `clear` closes.
+/// Where one check plays: the runtime, the connections, receivers and services that it opened, and its names. Whatever
+/// a check leaves open or running, `clear` ends.
 class stage {
  public:
-  stage(kit_ptr kit, runtime& rt) : kit_(std::move(kit)), runtime_(&rt) {}
+  stage(kit_ptr kit, runtime& rt) : kit_(std::move(kit)), runtime_(&rt), background_(rt) {}
   stage(const stage&) = delete;
   stage& operator=(const stage&) = delete;
 
@@ -77,11 +77,23 @@ class stage {
     co_return std::move(*answer);
   }
 
+  /// Makes an object that stays until everything is closed, for what runs beside the check.
+  template <class T, class... Args> T& keep(Args&&... args) {
+    auto made = std::make_shared<T>(std::forward<Args>(args)...);
+    T& kept = *made;
+    kept_.push_back(std::move(made));
+    return kept;
+  }
+  /// Runs `work` beside the check; whatever it uses must be kept.
+  void beside(task<void> work, const char* what) { background_.spawn(std::move(work), what); }
+
   task<void> clear();
 
  private:
   kit_ptr kit_;
   runtime* runtime_;
+  task_group background_;
+  std::vector<std::shared_ptr<void>> kept_;
   std::vector<std::unique_ptr<connection>> connections_;
   std::vector<std::unique_ptr<receiver>> receivers_;
   std::vector<std::unique_ptr<mounted>> mounted_;

@@ -40,8 +40,8 @@ template <class Source, class Policy, class Broker> struct kit_options {
 
 namespace detail {
 
-template <class Broker, class Source, class Policy>
-using shared_options = std::shared_ptr<const kit_options<Source, Policy, Broker>>;
+template <class Broker, class Source, class Policy> using shared_options =
+    std::shared_ptr<const kit_options<Source, Policy, Broker>>;
 
 template <class Broker, class Source, class Policy> class typed_connection final : public connection {
   using connected = typename Broker::connected_type;
@@ -162,8 +162,8 @@ template <class Broker, class Source, class Policy> class typed_kit final : publ
 } // namespace detail
 
 /// The kit of a broker: `kit_of<nats::broker>({.name = "nats", .make = ..., .source = ...})`. Source and policy are the
-/// broker's default ones unless named: `kit_of<nats::broker, nats::jetstream, nats::jetstream_publish>({...})`. A broker
-/// whose lifecycle is not typed does not compile.
+/// broker's default ones unless named: `kit_of<nats::broker, nats::jetstream, nats::jetstream_publish>({...})`. A
+/// broker whose lifecycle is not typed does not compile.
 template <class Broker, class Source = typename Broker::connected_type::default_source,
           class Policy = typename Broker::connected_type::default_policy>
 [[nodiscard]] kit_ptr kit_of(kit_options<Source, Policy, Broker> options) {
