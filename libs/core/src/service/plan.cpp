@@ -64,6 +64,7 @@ result<void> detail::subscription_plan::check() const {
   if (max_attempts == 0U) return refuse("max_attempts(0): the first delivery counts, 1 is the least");
   if (dead_letter && !max_attempts) return refuse("dead_letter needs max_attempts: it takes what used its attempts up");
   if (dead_letter && dead_letter->empty()) return refuse("dead_letter has an empty destination");
+  if (retry_to && retry_to->empty()) return refuse("retry_to has an empty destination");
   if (retry_to && retries.how == retry_path::kind::broker_moves)
     return refuse("retry_to: the broker itself redelivers here");
   if (retries.how == retry_path::kind::named && !retry_to) {
