@@ -141,8 +141,10 @@ header_map redelivery::counted_headers(incoming& m) const {
 std::uint32_t attempt_of(incoming& m) {
   if (const std::uint32_t counted = m.delivery_count(); counted != 0) return counted;
   const auto copies = m.headers().get(retry_count_header);
+  if (!copies) return 1;
   std::uint32_t n = 0;
-  if (copies) std::from_chars(copies->data(), copies->data() + copies->size(), n); // a malformed count is none
+  const char* end = copies->data() + copies->size();
+  if (std::from_chars(copies->data(), end, n).ptr != end) n = 0; // a malformed count is none
   return n + 1 == 0 ? n : n + 1;
 }
 
