@@ -93,6 +93,8 @@ task<result<void>> service_run::prepare() {
     state_ = std::move(*made);
   } catch (const std::exception& e) {
     thrown = e.what();
+  } catch (...) {
+    thrown = "an exception of unknown type";
   }
   if (!thrown.empty()) co_return millrace::fail(errc::handler, "startup hook: " + thrown);
   co_return result<void>{};
