@@ -92,7 +92,9 @@ template <broker_type Broker, class State> class scope {
 /// State&`.
 template <class State = void> class service {
  public:
-  explicit service(service_info info) : core_(std::make_shared<service_core>(std::move(info))) {}
+  explicit service(service_info info) : core_(std::make_shared<service_core>(std::move(info))) {
+    if constexpr (!std::is_void_v<State>) core_->require_state();
+  }
 
   /// Builds the state before any broker is dialled. An error aborts the start.
   service& on_startup(std::function<task<result<State>>()> make)

@@ -166,6 +166,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
   ~service_core();
 
   void make_state(std::function<task<result<std::shared_ptr<const void>>>()> make) { make_state_ = std::move(make); }
+  /// Handlers may read a state, so `check` refuses a service without `make_state`.
+  void require_state() noexcept { needs_state_ = true; }
   void on_startup(service_hook hook) { on_startup_.push_back(std::move(hook)); }
   void after_startup(service_hook hook) { after_startup_.push_back(std::move(hook)); }
   void on_shutdown(service_hook hook) { on_shutdown_.push_back(std::move(hook)); }
@@ -189,6 +191,7 @@ class service_core : public std::enable_shared_from_this<service_core> {
   friend class service_run;
   service_info info_;
   std::function<task<result<std::shared_ptr<const void>>>()> make_state_;
+  bool needs_state_ = false;
   std::vector<service_hook> on_startup_;
   std::vector<service_hook> after_startup_;
   std::vector<service_hook> on_shutdown_;

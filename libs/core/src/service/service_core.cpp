@@ -49,6 +49,9 @@ service_core::service_core(service_info info) : info_(std::move(info)) {}
 service_core::~service_core() = default;
 
 result<void> service_core::check() const {
+  if (needs_state_ && !make_state_) {
+    return fail(errc::invalid_options, "the service has a state type, but no on_startup that builds the state");
+  }
   for (const auto& broker : brokers_) {
     for (const auto& plan : broker->plans()) {
       if (auto checked = plan->check(); !checked) return checked;
