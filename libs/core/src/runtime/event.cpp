@@ -86,12 +86,8 @@ task_group::detached task_group::run(std::shared_ptr<counted> count, task<void> 
     failure = "unknown exception";
   }
   if (!failure.empty()) log(log_level::error, std::string(what) + ": " + failure);
-  bool last = false;
-  {
-    const std::scoped_lock lock(count->mutex);
-    last = --count->running == 0;
-  }
-  if (last) count->empty.set();
+  const std::scoped_lock lock(count->mutex);
+  if (--count->running == 0) count->empty.set(); // under the lock: a task that starts now must not find it set
 }
 
 void task_group::spawn(task<void> work, const char* what) {
