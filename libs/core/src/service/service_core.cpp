@@ -18,8 +18,9 @@ class watched_task : public completion {
   watched_task(const stop_signals& signals) noexcept
       : completion([](completion& c) noexcept {
           auto& self = static_cast<watched_task&>(c);
-          self.done_.store(true);
-          self.signals_->notify();
+          const stop_signals* signals = self.signals_;
+          self.done_.store(true); // from here on `self` may be gone
+          signals->notify();
         }),
         signals_(&signals) {}
 
