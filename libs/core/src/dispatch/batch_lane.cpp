@@ -25,9 +25,10 @@ batch_lane::batch_lane(subscription_loop& loop, std::unique_ptr<batch_invocation
       settle_end_(*this) {}
 
 void batch_lane::drive() noexcept {
-  while (gather()) {
-    if (!handle()) return;
+  for (unsigned left = turn_; left > 0; --left) {
+    if (!gather() || !handle()) return;
   }
+  wake();
 }
 
 /// True: `batch` holds what is handled now. False: idle, or waiting for more.

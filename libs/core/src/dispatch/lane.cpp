@@ -11,9 +11,11 @@ lane::lane(subscription_loop& loop, std::unique_ptr<invocation> call)
     : worker(loop), call_(std::move(call)), handler_end_(*this), settle_end_(*this) {}
 
 void lane::drive() noexcept {
-  while (incoming* m = loop_->next(*this)) {
-    if (!handle(*m)) return;
+  for (unsigned left = turn_; left > 0; --left) {
+    incoming* m = loop_->next(*this);
+    if (m == nullptr || !handle(*m)) return;
   }
+  wake();
 }
 
 /// True: the message is finished and the next one may come.

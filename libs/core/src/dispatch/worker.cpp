@@ -4,7 +4,19 @@
 
 #include <millrace/log.hpp>
 
+#include <limits>
+
 namespace millrace {
+namespace {
+
+constexpr unsigned steps_a_turn = 128;
+
+} // namespace
+
+worker::worker(subscription_loop& loop) noexcept
+    : loop_(&loop),
+      turn_(loop.environment().rt->dispatches_inline() ? std::numeric_limits<unsigned>::max() : steps_a_turn),
+      drive_(*this) {}
 
 worker::drive_job::drive_job(worker& self) noexcept
     : job([](job& j) noexcept { static_cast<drive_job&>(j).owner->drive(); }), owner(&self) {}

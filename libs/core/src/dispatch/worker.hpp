@@ -25,7 +25,7 @@ struct ending {
 /// whenever a step had suspended.
 class worker {
  public:
-  explicit worker(subscription_loop& loop) noexcept : loop_(&loop), drive_(*this) {}
+  explicit worker(subscription_loop& loop) noexcept;
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
   virtual ~worker() { batch.release_all(); }
@@ -59,6 +59,8 @@ class worker {
   void post(job& work) noexcept;
 
   subscription_loop* loop_;
+  /// How many steps in a row, before other work on the runtime has its turn. Inline, the broker's window bounds them.
+  const unsigned turn_;
   rendezvous meeting_;
 
  private:
