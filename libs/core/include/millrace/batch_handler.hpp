@@ -89,7 +89,15 @@ template <class F, class Codec, class State> class typed_batch_invocation final 
     }(std::make_index_sequence<signature::arity - 1>());
   }
 
-  template <class P> decltype(auto) parameter() { return detail::handler_parameter<P, State>(ctx(), state()); }
+  template <class P> decltype(auto) parameter() {
+    using type = std::remove_cvref_t<P>;
+    static_assert(!detail::is_typed_headers<type> && !detail::is_field<type> && !extractor<type>,
+                  "millrace: a batch has no headers or fields of its own: a batch handler's further parameters are "
+                  "`millrace::context&`, "
+                  "`const State&` and `millrace::out<Marker>`");
+    static std::monostate nothing;
+    return detail::handler_argument<P, State>(nothing, ctx(), state());
+  }
 
   template <class R> void accept(R&& answer) {
     using type = std::remove_cvref_t<R>;
@@ -133,6 +141,7 @@ template <class F, class Codec, class State> class typed_batch_factory final : p
     made->bind(to);
     return made;
   }
+  void outputs(std::vector<output_need>& needs) const override { detail::collect_outputs<F>(needs); }
 
  private:
   std::shared_ptr<F> handler_;

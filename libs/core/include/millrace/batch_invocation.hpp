@@ -25,7 +25,9 @@ class batch_invocation {
   virtual void collect() = 0;
 
   /// The outcome of every element, unless `each` has one for each.
-  [[nodiscard]] outcome& uniform() noexcept { return uniform_; }
+  [[nodiscard]] outcome& answer() noexcept { return uniform_; }
+  void replace_answer(outcome o) noexcept { uniform_ = std::move(o); }
+  context& ctx() noexcept { return ctx_; }
   [[nodiscard]] std::vector<outcome>* each() noexcept { return has_each_ ? &each_ : nullptr; }
   [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
   [[nodiscard]] bool is_plain() const noexcept {
@@ -45,7 +47,6 @@ class batch_invocation {
   }
 
  protected:
-  context& ctx() noexcept { return ctx_; }
   [[nodiscard]] const void* state() const noexcept { return ctx_.state_; }
   void answer_with(outcome o) noexcept { uniform_ = std::move(o); }
   void answer_each(std::vector<outcome> each) noexcept {
@@ -71,6 +72,7 @@ class batch_invocation_factory {
   batch_invocation_factory& operator=(const batch_invocation_factory&) = delete;
   virtual ~batch_invocation_factory() = default;
   [[nodiscard]] virtual std::unique_ptr<batch_invocation> make(const invocation_binding& to) = 0;
+  virtual void outputs(std::vector<output_need>& needs) const = 0;
 };
 
 } // namespace millrace

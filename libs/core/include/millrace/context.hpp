@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace millrace {
 
@@ -18,12 +19,22 @@ inline constexpr std::string_view retry_count_header = "x-millrace-retry-count";
 /// Which delivery of the message it is, the first is 1: the broker's count, or else the copies' header.
 [[nodiscard]] std::uint32_t attempt_of(incoming& m);
 
+namespace detail {
+struct publish_cell;
+/// The outputs of one registration, few.
+struct bound_output {
+  const void* tag = nullptr;
+  std::shared_ptr<publish_cell> cell;
+};
+} // namespace detail
+
 /// What a context is bound to, once for all its deliveries.
 struct invocation_binding {
   std::string_view subscription;
   millrace::runtime* rt = nullptr;
   const void* state = nullptr;
   const std::function<void()>* stop = nullptr;
+  const std::vector<detail::bound_output>* outputs = nullptr;
 };
 
 /// One delivery, as its handler sees it besides the decoded message. Valid until the handler ends; used by one thread
@@ -47,9 +58,12 @@ class context {
   /// Which delivery of this message it is, the first is 1: the broker's count, or else the copies' header.
   [[nodiscard]] std::uint32_t attempt() const { return attempt_of(*message_); }
   /// A field of this broker's deliveries, or null where the delivery has none.
-  template <class T> [[nodiscard]] const T* field(const field_key<T>& key) const {
+  template <class T, class Broker> [[nodiscard]] const T* field(const field_key<T, Broker>& key) const {
     return static_cast<const T*>(message_->field(key));
   }
+
+  /// The publisher that an output is bound to; handlers take `out<Marker>` instead.
+  [[nodiscard]] detail::publish_cell& output(const void* tag) const noexcept;
 
   /// The service's clock and scheduler.
   [[nodiscard]] millrace::runtime& runtime() const noexcept { return *runtime_; }
@@ -79,6 +93,7 @@ class context {
     runtime_ = to.rt;
     state_ = to.state;
     stop_ = to.stop;
+    outputs_ = to.outputs;
   }
   void attach(incoming& m) noexcept { message_ = &m; }
   void detach() noexcept {
@@ -92,6 +107,7 @@ class context {
   millrace::runtime* runtime_ = nullptr;
   const void* state_ = nullptr;
   const std::function<void()>* stop_ = nullptr;
+  const std::vector<detail::bound_output>* outputs_ = nullptr;
   std::unique_ptr<header_map> edited_;
   std::unique_ptr<detail::settled_hook> hooks_;
 };

@@ -31,7 +31,7 @@ class delivery {
   /// The broker's count, the first delivery is 1; 0 where it keeps none.
   [[nodiscard]] std::uint32_t delivery_count() const noexcept { return message_->delivery_count(); }
   [[nodiscard]] bool delays() const noexcept { return message_->delays(); }
-  template <class T> [[nodiscard]] const T* field(const field_key<T>& key) const {
+  template <class T, class Broker> [[nodiscard]] const T* field(const field_key<T, Broker>& key) const {
     return static_cast<const T*>(message_->field(key));
   }
 

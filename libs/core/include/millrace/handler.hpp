@@ -2,6 +2,7 @@
 
 #include <millrace/bytes.hpp>
 #include <millrace/detail/callable.hpp>
+#include <millrace/extractors.hpp>
 #include <millrace/invocation.hpp>
 
 #include <memory>
@@ -38,6 +39,33 @@ template <class T, class E> struct reply_of<std::expected<T, E>> : reply_of<T> {
 
 [[nodiscard]] error handler_error(std::string text);
 
+/// Whether every `field` parameter belongs to this broker.
+template <class F, class Connected> consteval bool fields_fit() {
+  using signature = callable<F>;
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    const auto one = []<class P>(std::type_identity<P>) {
+      using type = std::remove_cvref_t<P>;
+      if constexpr (is_field<type>)
+        return std::is_void_v<typename type::broker_type> || std::is_same_v<typename type::broker_type, Connected>;
+      else
+        return true;
+    };
+    return (one(std::type_identity<typename signature::template argument<I + 1>>{}) && ...);
+  }(std::make_index_sequence<signature::arity - 1>());
+}
+
+/// The outputs among a handler's parameters.
+template <class F> void collect_outputs(std::vector<output_need>& needs) {
+  using signature = callable<F>;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    const auto one = [&]<class P>(std::type_identity<P>) {
+      using type = std::remove_cvref_t<P>;
+      if constexpr (is_output<type>) needs.push_back({type::tag(), type::name()});
+    };
+    (one(std::type_identity<typename signature::template argument<I + 1>>{}), ...);
+  }(std::make_index_sequence<signature::arity - 1>());
+}
+
 /// The text of a handler's error value, for the log: RustStream throws it away.
 template <class E> [[nodiscard]] error describe_failure(const E& e) {
   if constexpr (std::is_same_v<E, error>)
@@ -48,21 +76,6 @@ template <class E> [[nodiscard]] error describe_failure(const E& e) {
     return handler_error(e.message());
   else
     return handler_error("the handler's error side");
-}
-
-/// The value of one of a handler's further parameters.
-template <class P, class State> decltype(auto) handler_parameter(context& ctx, const void* state) {
-  using type = std::remove_cvref_t<P>;
-  if constexpr (std::is_same_v<type, context>) {
-    static_assert(std::is_same_v<P, context&>, "millrace: take the context as `millrace::context&`");
-    return static_cast<context&>(ctx);
-  } else {
-    static_assert(
-        std::is_same_v<type, State>,
-        "millrace: a handler's further parameters are `millrace::context&` and `const State&`, the service's state "
-        "type: build the service as `millrace::service<State>`");
-    return *static_cast<const type*>(state);
-  }
 }
 
 } // namespace detail
@@ -86,6 +99,9 @@ template <class F, class Codec, class State> class typed_invocation final : publ
         fail_with(std::move(decoded).error());
         return verdict::undecodable;
       }
+    }
+    if (const auto taken = extract(); taken != detail::extracted::ready) [[unlikely]] {
+      return taken == detail::extracted::undecodable ? verdict::undecodable : verdict::finished;
     }
     if constexpr (suspends) {
       running_ = call();
@@ -124,8 +140,29 @@ template <class F, class Codec, class State> class typed_invocation final : publ
  private:
   returned call() {
     return [this]<std::size_t... I>(std::index_sequence<I...>) -> returned {
-      return (*handler_)(first(), parameter<typename signature::template argument<I + 1>>()...);
-    }(std::make_index_sequence<signature::arity - 1>());
+      return (*handler_)(first(), detail::handler_argument<typename signature::template argument<I + 1>, State>(
+                                      std::get<I>(kept_), ctx(), state())...);
+    }(further());
+  }
+
+  /// Left to right; the first parameter that is not to be had ends it.
+  detail::extracted extract() {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      auto so_far = detail::extracted::ready;
+      (void)((so_far = extract_one<I>(), so_far == detail::extracted::ready) && ...);
+      return so_far;
+    }(further());
+  }
+  template <std::size_t I> detail::extracted extract_one() {
+    std::optional<error> why;
+    outcome answer = ack();
+    const auto taken =
+        detail::extract_parameter<typename signature::template argument<I + 1>>(std::get<I>(kept_), ctx(), why, answer);
+    if (taken == detail::extracted::undecodable)
+      fail_with(std::move(*why));
+    else if (taken == detail::extracted::settled)
+      answer_with(std::move(answer));
+    return taken;
   }
 
   decltype(auto) first() {
@@ -134,8 +171,6 @@ template <class F, class Codec, class State> class typed_invocation final : publ
     else
       return (value_);
   }
-
-  template <class P> decltype(auto) parameter() { return detail::handler_parameter<P, State>(ctx(), state()); }
 
   template <class R> void accept(R&& answer) {
     using type = std::remove_cvref_t<R>;
@@ -174,7 +209,15 @@ template <class F, class Codec, class State> class typed_invocation final : publ
     }
   }
 
+  using further = std::make_index_sequence<signature::arity - 1>;
+  template <class> struct kept_tuple;
+  template <std::size_t... I> struct kept_tuple<std::index_sequence<I...>> {
+    using type =
+        std::tuple<typename detail::kept_parameter<typename signature::template argument<I + 1>>::storage_type...>;
+  };
+
   std::shared_ptr<F> handler_;
+  [[no_unique_address]] typename kept_tuple<further>::type kept_{};
   [[no_unique_address]] std::conditional_t<raw, std::tuple<>, message> value_{};
   [[no_unique_address]] std::conditional_t<suspends, returned, std::tuple<>> running_{};
 };
@@ -187,6 +230,7 @@ template <class F, class Codec, class State> class typed_factory final : public 
     made->bind(to);
     return made;
   }
+  void outputs(std::vector<output_need>& needs) const override { detail::collect_outputs<F>(needs); }
   bool replies() const noexcept override {
     using answer = typename detail::unwrap_task<typename detail::callable<F>::result_type>::type;
     return !std::is_void_v<typename detail::reply_of<answer>::type>;

@@ -31,9 +31,12 @@ class field_id {
   field_id(const field_id&) = delete;
   field_id& operator=(const field_id&) = delete;
 };
-template <class T> class field_key : public field_id {
+/// `Broker`, if given, is the connected broker whose deliveries have the field: a handler that asks another one for it
+/// does not compile.
+template <class T, class Broker = void> class field_key : public field_id {
  public:
   using value_type = T;
+  using broker_type = Broker;
 };
 
 /// The seam between a broker and dispatch: one message as its broker holds it. The broker owns the object and the bytes

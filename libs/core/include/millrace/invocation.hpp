@@ -8,6 +8,8 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace millrace {
 
@@ -64,6 +66,8 @@ class invocation {
     return answer_.kind() == settlement_kind::ack && !answer_.has_continuation() && !ctx_.hooks_ && !has_reply_ &&
            !failure_;
   }
+  /// Middleware answered in the handler's place, or changed its answer.
+  void replace_answer(outcome o) noexcept { answer_ = std::move(o); }
   /// After the settlement: forgets the message.
   void detach() noexcept {
     ctx_.detach();
@@ -91,6 +95,12 @@ class invocation {
   std::optional<error> failure_;
 };
 
+/// An output that a handler takes: what `registration::bind` must provide.
+struct output_need {
+  const void* tag = nullptr;
+  std::string_view name;
+};
+
 /// Makes an invocation for each worker of a registration; owns the handler.
 class invocation_factory {
  public:
@@ -100,6 +110,8 @@ class invocation_factory {
   virtual ~invocation_factory() = default;
   [[nodiscard]] virtual std::unique_ptr<invocation> make(const invocation_binding& to) = 0;
   [[nodiscard]] virtual bool replies() const noexcept = 0;
+  /// Adds the outputs that the handler takes.
+  virtual void outputs(std::vector<output_need>& needs) const = 0;
 };
 
 } // namespace millrace

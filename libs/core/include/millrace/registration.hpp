@@ -3,7 +3,9 @@
 #include <millrace/batch_invocation.hpp>
 #include <millrace/broker.hpp>
 #include <millrace/invocation.hpp>
+#include <millrace/middleware.hpp>
 #include <millrace/outcome.hpp>
+#include <millrace/output.hpp>
 #include <millrace/publisher.hpp>
 
 #include <cstdint>
@@ -43,6 +45,9 @@ struct subscription_plan {
   std::shared_ptr<publish_cell> copies;  ///< retry copies and dead letters leave through this
   std::shared_ptr<publish_cell> replies; ///< replies leave through this
 
+  consume_links middleware; ///< outermost first
+  std::vector<bound_output> outputs;
+
   /// What can be refused before any I/O; the error names the subscription.
   [[nodiscard]] result<void> check() const;
 };
@@ -78,6 +83,16 @@ class registration {
   registration& on_exception(failure_policy policy);
   /// What becomes of a payload that does not decode. Default: `drop`.
   registration& on_undecodable(failure_policy policy);
+  /// Says where the handler's `out<Marker>` leads: a publisher of this broker, or of another one of the service.
+  template <output_marker Marker, class Policy> registration& bind(const publisher<Policy>& to) {
+    plan_->outputs.push_back({out<Marker>::tag(), to.cell()});
+    return *this;
+  }
+  /// Wraps this handler alone, inside the scope's and the service's middleware. The first one added is outermost.
+  template <class M> registration& use(M part) {
+    plan_->middleware.push_back(detail::make_link(std::move(part)));
+    return *this;
+  }
   /// Stops the service, with an error, when the broker says that this subscription is gone for good (deleted,
   /// forbidden). Otherwise the service goes on and its health stays red.
   registration& stop_when_ended();

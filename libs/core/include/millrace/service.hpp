@@ -30,6 +30,8 @@ template <broker_type Broker, class State> class scope {
     requires source_for<Source, connected> registration& subscribe(Source source, Handler handler) {
     static_assert(!batch_handler<Handler>, "millrace: this handler takes batches: say how large, with "
                                            "`subscribe_batches(source, size, handler)`");
+    static_assert(detail::fields_fit<std::decay_t<Handler>, connected>(),
+                  "millrace: the handler takes a `field` that this broker's deliveries do not have");
     auto plan = plan_for(std::move(source));
     plan->handler = std::make_unique<typed_factory<std::decay_t<Handler>, Codec, State>>(std::move(handler));
     return entry_->add(std::move(plan));
@@ -61,6 +63,11 @@ template <broker_type Broker, class State> class scope {
     return millrace::publisher<Policy>(cell(std::move(policy)));
   }
 
+  /// Wraps every handler of this broker, inside the service's middleware. The first one added is outermost.
+  template <class M> scope& use(M part) {
+    entry_->use(detail::make_link(std::move(part)));
+    return *this;
+  }
   /// Runs after every subscription of the service is open, before it counts as running. An error aborts the start.
   scope& after_startup(std::function<task<result<void>>()> hook) {
     entry_->after_startup(std::move(hook));
@@ -82,8 +89,10 @@ template <broker_type Broker, class State> class scope {
     return plan;
   }
   template <class Policy> std::shared_ptr<detail::publish_cell> cell(Policy policy) {
-    return entry_->add_publisher(
+    auto made = entry_->add_publisher(
         [policy = std::move(policy)](void* broker) { return static_cast<connected*>(broker)->pair(policy); });
+    made->pipeline.make_options = &detail::make_policy_options<Policy>;
+    return made;
   }
   detail::broker_entry* entry_;
 };
@@ -124,6 +133,15 @@ template <class State = void> class service {
     return *this;
   }
 
+  /// Wraps every handler of the service, batch handlers too (an `interceptor` or a `middleware`: the first one added is
+  /// outermost), or every publish (a `publish_layer`: the last one added is outermost).
+  template <class M> service& use(M part) {
+    if constexpr (std::derived_from<M, publish_layer>)
+      core_->use(std::make_shared<M>(std::move(part)));
+    else
+      core_->use(detail::make_link(std::move(part)));
+    return *this;
+  }
   /// Threads that run handlers. 0: on the brokers' own I/O threads, for the lowest latency. Default: the machine's
   /// cores.
   service& threads(unsigned n) {

@@ -54,8 +54,11 @@ class broker_entry {
   registration& add(std::unique_ptr<subscription_plan> plan);
   std::shared_ptr<publish_cell> add_publisher(std::function<result<std::shared_ptr<publish_port>>(void*)> pair);
   void after_startup(service_hook hook) { after_startup_.push_back(std::move(hook)); }
+  void use(consume_link link) { middleware_.push_back(std::move(link)); }
+  [[nodiscard]] const consume_links& middleware() const noexcept { return middleware_; }
   /// Makes every publisher live.
-  result<void> pair_publishers(runtime& rt, observer* watcher);
+  result<void> pair_publishers(runtime& rt, observer* watcher,
+                               const std::vector<std::shared_ptr<publish_layer>>& layers);
   /// The run and its observer are gone; the handles of publishers may outlive both.
   void forget_watcher() noexcept {
     for (auto& pairing : pairings_)
@@ -78,6 +81,7 @@ class broker_entry {
   std::vector<std::unique_ptr<registration>> registrations_;
   std::vector<pairing> pairings_;
   std::vector<service_hook> after_startup_;
+  consume_links middleware_;
 };
 
 /// The address of this names a type without RTTI.
@@ -172,6 +176,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
   void after_startup(service_hook hook) { after_startup_.push_back(std::move(hook)); }
   void on_shutdown(service_hook hook) { on_shutdown_.push_back(std::move(hook)); }
   void after_shutdown(service_hook hook) { after_shutdown_.push_back(std::move(hook)); }
+  void use(detail::consume_link link) { middleware_.push_back(std::move(link)); }
+  void use(std::shared_ptr<publish_layer> layer) { publish_layers_.push_back(std::move(layer)); }
   void threads(unsigned n) noexcept { threads_ = n; }
   void shutdown_timeout(duration bound) noexcept { shutdown_timeout_ = bound; }
   void add(std::unique_ptr<detail::broker_entry> entry) { brokers_.push_back(std::move(entry)); }
@@ -196,6 +202,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
   std::vector<service_hook> after_startup_;
   std::vector<service_hook> on_shutdown_;
   std::vector<service_hook> after_shutdown_;
+  detail::consume_links middleware_;
+  std::vector<std::shared_ptr<publish_layer>> publish_layers_;
   std::optional<unsigned> threads_;
   duration shutdown_timeout_ = std::chrono::seconds(30);
   std::vector<std::unique_ptr<detail::broker_entry>> brokers_;

@@ -21,8 +21,8 @@ batch_lane::deadline_job::deadline_job(batch_lane& self) noexcept
     : job([](job& j) noexcept { static_cast<deadline_job&>(j).owner->deadline(); }), owner(&self) {}
 
 batch_lane::batch_lane(subscription_loop& loop, std::unique_ptr<batch_invocation> call)
-    : worker(loop), call_(std::move(call)), timer_(*this), deadline_(*this), prepared_end_(*this), handler_end_(*this),
-      settle_end_(*this) {}
+    : worker(loop), call_(std::move(call), loop.chain(), *loop.environment().rt), timer_(*this), deadline_(*this),
+      prepared_end_(*this), handler_end_(*this), settle_end_(*this) {}
 
 void batch_lane::drive() noexcept {
   for (unsigned left = turn_; left > 0; --left) {
@@ -98,7 +98,7 @@ bool batch_lane::call_handler() noexcept {
   }
   call_->attach(*elements_.front());
   try {
-    if (call_->start(meeting_, handler_end_) == invocation::verdict::suspended) return false;
+    if (call_.start(meeting_, handler_end_) == invocation::verdict::suspended) return false;
   } catch (...) {
     failed_ = thrown(std::current_exception());
   }
@@ -107,7 +107,7 @@ bool batch_lane::call_handler() noexcept {
 
 void batch_lane::handler_ended() noexcept {
   try {
-    call_->collect();
+    call_.collect();
   } catch (...) {
     failed_ = thrown(std::current_exception());
   }
@@ -154,7 +154,7 @@ ending batch_lane::element_ending(std::size_t i) {
   }
   std::vector<outcome>* each = call_->each();
   if (each == nullptr)
-    how.chosen = outcome(call_->uniform().kind(), call_->uniform().delay());
+    how.chosen = outcome(call_->answer().kind(), call_->answer().delay());
   else if (i < each->size())
     how.chosen = std::move((*each)[i]);
   else
@@ -174,11 +174,11 @@ task<void> batch_lane::settle_elements() {
     co_await settle_element(*loop_, *elements_[i], element_ending(i));
   if (failed_) co_return;
   // The whole batch is settled: its own continuations run once.
-  run_continuations(*loop_, call_->uniform().take_continuations(), call_->uniform().kind());
+  run_continuations(*loop_, call_->answer().take_continuations(), call_->answer().kind());
   auto hooks = call_->take_hooks();
   while (hooks) {
     auto rest = std::move(hooks->next);
-    if (!hooks->only) run_continuations(*loop_, std::move(hooks), call_->uniform().kind());
+    if (!hooks->only) run_continuations(*loop_, std::move(hooks), call_->answer().kind());
     hooks = std::move(rest);
   }
 }

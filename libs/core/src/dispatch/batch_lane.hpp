@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dispatch/chained_call.hpp"
 #include "dispatch/worker.hpp"
 
 #include <millrace/batch_invocation.hpp>
@@ -51,7 +52,7 @@ class batch_lane final : public worker {
     error why;
   };
 
-  std::unique_ptr<batch_invocation> call_;
+  chained_call<batch_invocation> call_;
   std::vector<incoming*> elements_; ///< what the handler sees
   std::vector<rejected> rejected_;
   std::optional<ending> failed_; ///< the handler threw: the policy's ending of the whole batch

@@ -15,6 +15,13 @@ void context::append(std::unique_ptr<detail::settled_hook> hook) noexcept {
   *end = std::move(hook);
 }
 
+detail::publish_cell& context::output(const void* tag) const noexcept {
+  for (const auto& bound : *outputs_) {
+    if (bound.tag == tag) return *bound.cell;
+  }
+  std::unreachable(); // a missing binding is refused before the start
+}
+
 error detail::handler_error(std::string text) { return {errc::handler, std::move(text)}; }
 
 } // namespace millrace

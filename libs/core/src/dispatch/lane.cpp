@@ -8,7 +8,8 @@
 namespace millrace {
 
 lane::lane(subscription_loop& loop, std::unique_ptr<invocation> call)
-    : worker(loop), call_(std::move(call)), handler_end_(*this), settle_end_(*this) {}
+    : worker(loop), call_(std::move(call), loop.chain(), *loop.environment().rt), handler_end_(*this),
+      settle_end_(*this) {}
 
 void lane::drive() noexcept {
   for (unsigned left = turn_; left > 0; --left) {
@@ -23,7 +24,7 @@ bool lane::handle(incoming& m) noexcept {
   current_ = &m;
   call_->attach(m);
   try {
-    switch (call_->start(meeting_, handler_end_)) {
+    switch (call_.start(meeting_, handler_end_)) {
     case invocation::verdict::finished:
       break;
     case invocation::verdict::suspended:
@@ -40,7 +41,7 @@ bool lane::handle(incoming& m) noexcept {
 void lane::handler_ended() noexcept {
   bool done = false;
   try {
-    call_->collect();
+    call_.collect();
     done = finish();
   } catch (...) {
     done = finish_with(thrown(std::current_exception()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dispatch/chained_call.hpp"
 #include "dispatch/worker.hpp"
 
 #include <memory>
@@ -21,7 +22,7 @@ class lane final : public worker {
   void settled() noexcept;
   void finished() noexcept;
 
-  std::unique_ptr<invocation> call_;
+  chained_call<invocation> call_;
   incoming* current_ = nullptr;
   task<void> settling_;
   step_end<lane, &lane::handler_ended> handler_end_;

@@ -20,7 +20,7 @@ task<void> send_reply(subscription_loop& loop, invocation& call, incoming& m, en
     destination = m.reply_to();
   if (destination.empty()) co_return;
   const outgoing message{destination, call.reply()};
-  publish_awaiter reply(*plan.replies, message, std::nullopt);
+  publish_awaiter reply(*plan.replies, message, std::nullopt, &call.ctx());
   const auto sent = co_await reply;
   if (sent) co_return;
   how.text = sent.error().message();
@@ -71,7 +71,8 @@ task<void> settle_element(subscription_loop& loop, incoming& m, ending how) {
 }
 
 task<void> settle_call(subscription_loop& loop, invocation& call, incoming& m, ending how) {
-  if (call.has_reply() && how.chosen && how.failure == handled_event::failure::none) {
+  const bool acknowledged = how.chosen && how.chosen->kind() == settlement_kind::ack;
+  if (call.has_reply() && acknowledged && how.failure == handled_event::failure::none) {
     co_await send_reply(loop, call, m, how);
   }
   auto registered = call.take_hooks();

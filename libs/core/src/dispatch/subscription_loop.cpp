@@ -11,9 +11,10 @@ namespace millrace {
 
 subscription_loop::subscription_loop(detail::subscription_plan& plan, loop_environment environment)
     : plan_(&plan), environment_(std::move(environment)), redelivery_(plan, *environment_.rt, *environment_.background),
-      health_slot_(environment_.board->add(plan.name)), keyed_(plan.keyed && plan.workers > 1),
+      chain_(plan.middleware), health_slot_(environment_.board->add(plan.name)), keyed_(plan.keyed && plan.workers > 1),
       quiet_(*environment_.rt) {
-  const invocation_binding binding{plan.name, environment_.rt, environment_.state, &environment_.stop_service};
+  const invocation_binding binding{plan.name, environment_.rt, environment_.state, &environment_.stop_service,
+                                   &plan.outputs};
   for (unsigned i = 0; i < plan.workers; ++i) {
     if (plan.batch_handler)
       workers_.push_back(std::make_unique<batch_lane>(*this, plan.batch_handler->make(binding)));

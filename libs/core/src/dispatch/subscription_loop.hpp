@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dispatch/consume_chain.hpp"
 #include "dispatch/redelivery.hpp"
 #include "dispatch/worker.hpp"
 #include "service/health_board.hpp"
@@ -65,6 +66,7 @@ class subscription_loop final : public sink {
   [[nodiscard]] bool deadline_came(batch_lane& w) noexcept;
   [[nodiscard]] detail::subscription_plan& plan() noexcept { return *plan_; }
   [[nodiscard]] const loop_environment& environment() const noexcept { return environment_; }
+  [[nodiscard]] const consume_chain& chain() const noexcept { return chain_; }
   [[nodiscard]] redelivery& retries() noexcept { return redelivery_; }
   [[nodiscard]] bool watched() const noexcept { return environment_.watcher != nullptr; }
   void failed_fast(const std::string& why) noexcept;
@@ -78,6 +80,7 @@ class subscription_loop final : public sink {
   detail::subscription_plan* plan_;
   loop_environment environment_;
   redelivery redelivery_;
+  consume_chain chain_;
   std::unique_ptr<subscription_port> port_;
   std::size_t health_slot_;
   bool keyed_; ///< with one worker the order is kept anyway

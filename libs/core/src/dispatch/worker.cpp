@@ -1,5 +1,6 @@
 #include "dispatch/worker.hpp"
 
+#include "dispatch/chained_call.hpp"
 #include "dispatch/subscription_loop.hpp"
 
 #include <millrace/log.hpp>
@@ -33,6 +34,8 @@ ending worker::thrown(const std::exception_ptr& what) noexcept {
     how.failure = handled_event::failure::cancelled;
     how.text = "the stopping service gave a wait up";
     return how;
+  } catch (const undecodable_message& m) {
+    return undecodable(m.why);
   } catch (const std::exception& e) {
     return by_policy(loop_->plan().on_exception, handled_event::failure::exception, e.what());
   } catch (...) {

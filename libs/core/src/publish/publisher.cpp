@@ -1,6 +1,7 @@
 #include <millrace/publisher.hpp>
 
 #include <array>
+#include <exception>
 
 namespace millrace::detail {
 namespace {
@@ -28,29 +29,83 @@ pooled_buffer::~pooled_buffer() {
   free_buffers.buffers[free_buffers.count++] = std::move(text_);
 }
 
-namespace {
+struct publish_cell::detached {
+  struct promise_type {
+    static void* operator new(std::size_t size) { return allocate_frame(size); }
+    static void operator delete(void* frame, std::size_t size) noexcept { free_frame(frame, size); }
+    detached get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept { std::terminate(); }
+  };
+};
 
-void tell(const publish_cell& cell, const outgoing& message) noexcept {
-  observer* watcher = cell.watcher.load(std::memory_order_relaxed);
-  if (watcher != nullptr) watcher->published({cell.broker, message.destination, message.payload, message.headers});
+void publish_cell::tell(const outgoing& message) noexcept {
+  observer* to = watcher.load(std::memory_order_relaxed);
+  if (to != nullptr) to->published({broker, message.destination, message.payload, message.headers});
 }
 
-} // namespace
-
-void publish_cell::publish(const outgoing& message, publish_operation& op) noexcept {
+void publish_cell::publish(const outgoing& message, publish_operation& op, context* origin) noexcept {
   publish_port* to = live.load(std::memory_order_acquire);
   if (to == nullptr) {
     return op.complete_now(fail(errc::not_connected, "publish to '" + std::string(message.destination) + "'"));
   }
-  tell(*this, message);
+  if (piped) {
+    publish_through(message, op, origin);
+    return;
+  }
+  tell(message);
   to->publish(message, op);
+}
+
+namespace {
+
+/// Awaits a port's own operation.
+struct port_awaiter {
+  publish_operation& op;
+  [[nodiscard]] bool await_ready() const noexcept { return op.done(); }
+  bool await_suspend(std::coroutine_handle<> waiter) noexcept { return op.wait(waiter); }
+  result<receipt> await_resume() noexcept { return op.take(); }
+};
+
+} // namespace
+
+task<result<receipt>> publish_cell::send(publish_draft& draft) {
+  const outgoing message = draft.message();
+  tell(message);
+  publish_operation op(runtime);
+  port->publish(message, op);
+  port_awaiter sent{op};
+  co_return co_await sent;
+}
+
+publish_cell::detached publish_cell::publish_through(outgoing message, publish_operation& op, context* origin) {
+  publish_draft draft(message, pipeline.base_headers, pipeline.make_options(message.options), origin);
+  const send_draft send_it = [this](publish_draft& d) { return send(d); };
+  auto sent = co_await run_pipeline(pipeline, draft, send_it);
+  op.complete(std::move(sent));
 }
 
 task<result<reply_message>> publish_cell::request(outgoing message, duration timeout) {
   publish_port* to = live.load(std::memory_order_acquire);
   if (to == nullptr) co_return fail(errc::not_connected, "request to '" + std::string(message.destination) + "'");
-  tell(*this, message);
-  co_return co_await to->request(message, timeout);
+  if (!piped) {
+    tell(message);
+    co_return co_await to->request(message, timeout);
+  }
+  publish_draft draft(message, pipeline.base_headers, pipeline.make_options(message.options), nullptr);
+  reply_message reply;
+  const send_draft send_it = [this, to, timeout, &reply](publish_draft& d) -> task<result<receipt>> {
+    tell(d.message());
+    auto answered = co_await to->request(d.message(), timeout);
+    if (!answered) co_return fail(std::move(answered).error());
+    reply = std::move(*answered);
+    co_return receipt{};
+  };
+  auto sent = co_await run_pipeline(pipeline, draft, send_it);
+  if (!sent) co_return fail(std::move(sent).error());
+  co_return reply;
 }
 
 } // namespace millrace::detail

@@ -1,6 +1,7 @@
 #include <millrace/registration.hpp>
 #include <millrace/service_core.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace {
@@ -70,6 +71,16 @@ result<void> detail::subscription_plan::check() const {
   if (retries.how == retry_path::kind::named && !retry_to) {
     return refuse("it reads many destinations, so retry copies have no address: name one with retry_to(\"...\")");
   }
+  std::vector<output_need> needs;
+  if (batch_handler)
+    batch_handler->outputs(needs);
+  else
+    handler->outputs(needs);
+  for (const auto& need : needs) {
+    const auto bound = std::ranges::count(outputs, need.tag, &bound_output::tag);
+    if (bound == 0) return refuse("output '" + std::string(need.name) + "' is not bound: use bind<...>(publisher)");
+    if (bound > 1) return refuse("output '" + std::string(need.name) + "' is bound twice");
+  }
   const bool wired = reply_to || reply_to_sender;
   if (batch_handler) {
     if (batch_size == 0) return refuse("a batch holds one message at least");
@@ -98,12 +109,15 @@ detail::broker_entry::add_publisher(std::function<result<std::shared_ptr<publish
   return pairings_.back().cell;
 }
 
-result<void> detail::broker_entry::pair_publishers(runtime& rt, observer* watcher) {
+result<void> detail::broker_entry::pair_publishers(runtime& rt, observer* watcher,
+                                                   const std::vector<std::shared_ptr<publish_layer>>& layers) {
   for (auto& [cell, pair] : pairings_) {
     auto port = pair(connected());
     if (!port) return fail(std::move(port).error());
     cell->port = std::move(*port);
     cell->runtime = &rt;
+    cell->pipeline.layers = layers;
+    cell->piped = !cell->pipeline.empty();
     cell->watcher = watcher;
     cell->broker = name();
     cell->live.store(cell->port.get(), std::memory_order_release);

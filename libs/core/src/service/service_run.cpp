@@ -104,7 +104,7 @@ task<result<void>> service_run::connect(connect_mode mode) {
   for (auto& broker : core_->brokers_) {
     auto connected = co_await broker->connect(*runtime_, mode);
     if (!connected) co_return millrace::fail(std::move(connected).error().at("broker '" + broker->name() + "'"));
-    auto paired = broker->pair_publishers(*runtime_, watcher_);
+    auto paired = broker->pair_publishers(*runtime_, watcher_, core_->publish_layers_);
     if (!paired) co_return millrace::fail(std::move(paired).error().at("broker '" + broker->name() + "'"));
   }
   co_return result<void>{};
@@ -121,6 +121,9 @@ task<result<void>> service_run::open_subscriptions() {
   environment.stop_service = [this] { announce_stop(); };
   for (auto& broker : core_->brokers_) {
     for (const auto& plan : broker->plans()) {
+      auto links = core_->middleware_;
+      links.insert(links.end(), broker->middleware().begin(), broker->middleware().end());
+      plan->middleware.insert(plan->middleware.begin(), links.begin(), links.end());
       loops_.push_back(std::make_unique<subscription_loop>(*plan, environment));
       auto opened = co_await loops_.back()->open(broker->connected());
       if (!opened) co_return opened;

@@ -77,7 +77,7 @@ class publish {
 };
 
 /// The position of a delivery's message in its topic, from 1.
-inline constexpr field_key<std::uint64_t> sequence{};
+inline constexpr field_key<std::uint64_t, class connected_broker> sequence{};
 
 /// What the shutdown left.
 struct closed_broker {

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <millrace/address_template.hpp>
+#include <millrace/publish_cell.hpp>
+#include <millrace/typed_headers.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace millrace {
+
+/// A message type that says where it goes: `static constexpr std::string_view destination = "invoices";`
+template <class T>
+concept fixed_destination = requires {
+  { T::destination } -> std::convertible_to<std::string_view>;
+};
+/// One that leaves parts open: `static constexpr millrace::address_template destination{"invoices.{region}"};`
+template <class T>
+concept templated_destination =
+    requires { requires std::same_as<std::remove_cvref_t<decltype(T::destination)>, address_template>; };
+/// One that always carries headers: `using headers = billing_headers;`, a described struct.
+template <class T>
+concept declares_headers = requires { typename T::headers; } && header_contract<typename T::headers>;
+
+namespace detail {
+
+/// What a builder gathered, whatever is still open.
+template <class Policy> struct outbound_pieces {
+  explicit outbound_pieces(publish_cell& to) noexcept : cell(&to) {}
+  [[nodiscard]] outgoing message() const noexcept {
+    return {address.empty() ? destination : std::string_view(address), encoded ? buffer.view() : payload,
+            headers ? &*headers : nullptr, options ? &*options : nullptr};
+  }
+  header_map& edit_headers() {
+    if (!headers) headers.emplace();
+    return *headers;
+  }
+
+  publish_cell* cell;
+  std::string_view destination;
+  std::string address; ///< a filled template
+  bytes_view payload;
+  pooled_buffer buffer;
+  std::optional<header_map> headers;
+  std::optional<typename Policy::options> options;
+  std::optional<error> refused;
+  bool encoded = false;
+};
+
+/// A message without a type: bytes.
+struct untyped_message {};
+
+template <class T> constexpr std::uint32_t open_parts() {
+  if constexpr (templated_destination<T>)
+    return (1U << T::destination.size()) - 1;
+  else if constexpr (fixed_destination<T>)
+    return 0;
+  else
+    return 1;
+}
+
+} // namespace detail
+
+/// A message being addressed: `co_await pub.message(value).to("orders").header("k", "v").with(option)`. Await it in the
+/// expression that builds it: the destination and raw payload are lent. `Open` counts the parts of the destination that
+/// are missing, `Headed` whether the headers that the type declares are there; awaiting compiles when nothing is
+/// missing.
+template <class Policy, class T, std::uint32_t Open, bool Headed> class [[nodiscard]] outbound {
+ public:
+  explicit outbound(detail::outbound_pieces<Policy>&& pieces) noexcept : pieces_(std::move(pieces)) {}
+
+  auto to(std::string_view destination) && {
+    static_assert(!fixed_destination<T> && !templated_destination<T>,
+                  "millrace: the message's type says where it goes");
+    pieces_.destination = destination;
+    return outbound<Policy, T, 0, Headed>(std::move(pieces_));
+  }
+  /// Gives a placeholder of the type's destination its value: `.fill<"region">("eu")`.
+  template <fixed_text Name> auto fill(std::string_view value) && {
+    static_assert(templated_destination<T>, "millrace: the message's type declares no template");
+    constexpr std::size_t part = T::destination.find(Name.view());
+    static_assert(part < address_template::most, "millrace: the template has no placeholder of this name");
+    static_assert((Open & (1U << part)) != 0, "millrace: this placeholder has its value already");
+    if (pieces_.address.empty()) pieces_.address = T::destination.pattern();
+    if (auto filled = detail::fill_placeholder(pieces_.address, Name.view(), value); !filled)
+      pieces_.refused = std::move(filled).error();
+    return outbound < Policy, T, Open & ~(1U << part), Headed > (std::move(pieces_));
+  }
+  /// The headers that the type declares.
+  template <class H> auto headers(const H& contract) &&
+      requires(declares_headers<T>&& std::same_as<H, typename T::headers>) {
+        write_headers(contract, pieces_.edit_headers());
+        return outbound<Policy, T, Open, true>(std::move(pieces_));
+      } outbound&& headers(const header_map& more) && {
+    pieces_.edit_headers().merge(more);
+    return std::move(*this);
+  }
+  /// Adds or replaces one header.
+  outbound&& header(std::string_view name, std::string_view value) && {
+    pieces_.edit_headers().set(name, value);
+    return std::move(*this);
+  }
+  /// One of the policy's per-message options, e.g. `nats::message_id("o-1")`.
+  template <class Option> outbound&& with(const Option& option) && {
+    if (!pieces_.options) pieces_.options.emplace();
+    apply(*pieces_.options, option);
+    return std::move(*this);
+  }
+
+  publish_awaiter operator co_await() && noexcept {
+    check_complete();
+    return {*pieces_.cell, pieces_.message(), std::move(pieces_.refused)};
+  }
+
+  /// Publishes and waits for one answer, at most `timeout` on the service's clock.
+  task<result<reply_message>> request(duration timeout) && {
+    static_assert(Policy::can_request, "millrace: this policy has no request/reply");
+    check_complete();
+    return send_request(std::move(pieces_), timeout);
+  }
+
+  [[nodiscard]] detail::outbound_pieces<Policy> release() && {
+    check_complete();
+    return std::move(pieces_);
+  }
+
+ private:
+  static constexpr void check_complete() {
+    static_assert(
+        Open == 0,
+        "millrace: the message has no complete destination: use `.to(...)`, or `.fill<\"name\">(...)` for every "
+        "placeholder that its type declares");
+    static_assert(Headed, "millrace: the message's type declares headers: give them with `.headers(...)`");
+  }
+  static task<result<reply_message>> send_request(detail::outbound_pieces<Policy> pieces, duration timeout) {
+    if (pieces.refused) co_return fail(std::move(*pieces.refused));
+    co_return co_await pieces.cell->request(pieces.message(), timeout);
+  }
+  detail::outbound_pieces<Policy> pieces_;
+};
+
+namespace detail {
+
+template <class Policy, class Codec, class T> auto start_message(publish_cell& cell, const T& value) {
+  outbound_pieces<Policy> pieces(cell);
+  if (auto encoded = Codec::encode(value, pieces.buffer.take()); !encoded) pieces.refused = std::move(encoded).error();
+  pieces.encoded = true;
+  if constexpr (fixed_destination<T>) pieces.destination = T::destination;
+  return outbound<Policy, T, open_parts<T>(), !declares_headers<T>>(std::move(pieces));
+}
+
+template <class Policy> auto start_bytes(publish_cell& cell, bytes_view payload) noexcept {
+  outbound_pieces<Policy> pieces(cell);
+  pieces.payload = payload;
+  return outbound<Policy, untyped_message, 1, true>(std::move(pieces));
+}
+
+} // namespace detail
+} // namespace millrace
