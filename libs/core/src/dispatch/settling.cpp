@@ -44,7 +44,11 @@ void tell(subscription_loop& loop, incoming& m, const ending& how, std::optional
   loop.environment().watcher->handled(event);
 }
 
-task<void> run_hook(std::unique_ptr<detail::settled_hook> hook) { co_await hook->run(); }
+/// Off the delivery path: neither the release of the message nor the next one waits for user code.
+task<void> run_hook(runtime& rt, std::unique_ptr<detail::settled_hook> hook) {
+  co_await resume_on(rt);
+  co_await hook->run();
+}
 
 } // namespace
 
@@ -52,7 +56,8 @@ void run_continuations(subscription_loop& loop, std::unique_ptr<detail::settled_
   while (hook) {
     auto next = std::move(hook->next);
     if (!hook->only || *hook->only == kind) {
-      loop.environment().background->spawn(run_hook(std::move(hook)), "a continuation after a settlement");
+      loop.environment().background->spawn(run_hook(*loop.environment().rt, std::move(hook)),
+                                           "a continuation after a settlement");
     }
     hook = std::move(next);
   }
