@@ -100,7 +100,8 @@ TEST(event, resumes_on_the_runtime_and_never_inside_set) {
   EXPECT_EQ(woken, 1);
 }
 
-// A time-out and a set that meet: the waiter resumes once, with one of the two answers, and the timer is dead afterwards.
+// A time-out and a set that meet: the waiter resumes once, with one of the two answers, and the timer is dead
+// afterwards.
 TEST(event, set_and_timeout_may_meet) {
   pool_runtime rt(2);
   int in_time = 0;
@@ -169,8 +170,9 @@ TEST(sleep, is_given_up_when_the_service_stops) {
   virtual_runtime rt;
   std::optional<bool> cancelled;
   task_group group(rt);
-  group.spawn([](runtime& on, std::optional<bool>& out) -> task<> { out = co_await sleep_is_given_up(on); }(rt, cancelled),
-              "a sleeper");
+  group.spawn(
+      [](runtime& on, std::optional<bool>& out) -> task<> { out = co_await sleep_is_given_up(on); }(rt, cancelled),
+      "a sleeper");
   rt.cancel_waits();
   ASSERT_TRUE(rt.run().has_value());
   EXPECT_EQ(cancelled, true);

@@ -136,7 +136,8 @@ TEST(publish_operation, resumes_on_the_runtime_when_the_answer_comes_later) {
     receipt r;
     r.sequence = 4;
     port->waiting->complete(std::move(r));
-  }).join();
+  })
+      .join();
   EXPECT_FALSE(done);
   ASSERT_TRUE(rt.run().has_value());
   EXPECT_TRUE(done);

@@ -40,8 +40,8 @@ class scripted_message final : public incoming {
   std::optional<settlement_kind> settled_;
 };
 
-/// What a broker for tests does and what it saw. By default it has neither a delay nor a count, and accepts everything; what is
-/// published to a subscribed name arrives there.
+/// What a broker for tests does and what it saw. By default it has neither a delay nor a count, and accepts everything;
+/// what is published to a subscribed name arrives there.
 class script {
  public:
   std::string name = "scripted";
