@@ -125,14 +125,24 @@ TEST_F(in_process_publish, stream_info) { // N4, nats 10
   EXPECT_EQ(c.request("$JS.API.STREAM.PURGE.ORD"), "503");    // not modelled: refused at once
 }
 
-TEST_F(in_process_publish, the_oldest_go_beyond_the_limit) { // a stream is bounded
-  const std::string large(1024 * 1024 - 64, 'x');
-  for (int i = 0; i < 257; ++i)
-    ASSERT_TRUE(c.publish("ord.large", large));
-  const std::string info = c.request("$JS.API.STREAM.INFO.ORD");
-  EXPECT_TRUE(info.contains(R"("messages":256,)")) << info;
-  EXPECT_TRUE(info.contains(R"("first_seq":2,)")) << info;
-  EXPECT_TRUE(c.request("$JS.API.CONSUMER.INFO.ORD.d").contains(R"("num_pending":256)"));
+TEST_F(in_process_publish, the_oldest_go_beyond_the_limit) {
+  client small(make_in_process_server(rt, {.stream_messages = 3}));
+  const auto in = small.listen("in");
+  ASSERT_TRUE(small.publish("s.a", "1", {}, {{"Nats-Expected-Stream", "S"}}));
+  const std::string made =
+      small.request("$JS.API.CONSUMER.DURABLE.CREATE.S.d",
+                    R"({"stream_name":"S","config":{"durable_name":"d","ack_policy":"explicit"}})");
+  ASSERT_TRUE(made.contains(R"("num_pending":1)")) << made;
+  ASSERT_TRUE(small.publish("$JS.API.CONSUMER.MSG.NEXT.S.d", "1", "in"));
+  for (const char* payload : {"2", "3", "4", "5"})
+    ASSERT_TRUE(small.publish("s.a", payload));
+  const std::string info = small.request("$JS.API.STREAM.INFO.S");
+  EXPECT_TRUE(info.contains(R"("messages":3,)")) << info;
+  EXPECT_TRUE(info.contains(R"("first_seq":3,)")) << info;
+  EXPECT_TRUE(small.request("$JS.API.CONSUMER.INFO.S.d").contains(R"("num_pending":3)"));
+  ASSERT_TRUE(rt.advance(31s)); // the unsettled first message is gone and does not come back
+  ASSERT_TRUE(small.publish("$JS.API.CONSUMER.MSG.NEXT.S.d", "5", "in"));
+  EXPECT_EQ(in->payloads(), (words{"1", "3", "4", "5"}));
 }
 
 } // namespace

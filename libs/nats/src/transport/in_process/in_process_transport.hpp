@@ -18,10 +18,16 @@ struct in_process_options {
 /// lives as long as its connections. `in_process/README.md` lists what it models and where it differs.
 class in_process_server;
 
-/// `unix_offset` added to the injected clock gives the Unix time of stored messages: on a virtual clock 0 is as good as
-/// any.
+struct in_process_server_options {
+  /// Added to the injected clock it gives the Unix time of stored messages. On a virtual clock 0 is as good as any.
+  duration unix_offset{0};
+  /// Of each stream; beyond them its oldest messages go.
+  std::size_t stream_messages = 1'000'000;
+  std::size_t stream_bytes = 256UL * 1024 * 1024;
+};
+
 [[nodiscard]] std::shared_ptr<in_process_server> make_in_process_server(runtime& rt,
-                                                                        duration unix_offset = duration::zero());
+                                                                        const in_process_server_options& options = {});
 
 /// One more connection to `server`. `listener` is told of `close` only, on the closing thread; it outlives the
 /// transport.

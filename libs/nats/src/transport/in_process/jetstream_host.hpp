@@ -7,6 +7,12 @@
 
 namespace millrace::nats::detail::in_process {
 
+/// Beyond these a stream drops its oldest messages.
+struct store_limits {
+  std::size_t messages;
+  std::size_t bytes;
+};
+
 /// What JetStream needs of the server around it.
 class jetstream_host {
  public:
@@ -16,6 +22,7 @@ class jetstream_host {
   /// Queues a message for those who subscribe to `to`.
   virtual void send(std::string_view to, envelope e) = 0;
   [[nodiscard]] virtual bool has_interest(std::string_view subject) const noexcept = 0;
+  [[nodiscard]] virtual store_limits limits() const noexcept = 0;
 
  protected:
   ~jetstream_host() = default;

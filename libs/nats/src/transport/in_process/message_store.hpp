@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transport/in_process/message.hpp"
+#include "transport/in_process/jetstream_host.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -17,23 +17,24 @@ struct stored_message {
 /// the limits the oldest go.
 class message_store {
  public:
-  static constexpr std::size_t max_messages = 1'000'000;
-  static constexpr std::size_t max_bytes = 256 * 1024 * 1024;
+  explicit message_store(store_limits limits) noexcept : limits_(limits) {}
 
   std::uint64_t append(message_ptr m, std::int64_t time);
   [[nodiscard]] const stored_message* find(std::uint64_t sequence) const noexcept;
   [[nodiscard]] std::uint64_t first() const noexcept { return last_ + 1 - messages_.size(); }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+  [[nodiscard]] const store_limits& limits() const noexcept { return limits_; }
   [[nodiscard]] std::size_t size() const noexcept { return messages_.size(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   /// The last sequence of each subject that still has a message.
   [[nodiscard]] const std::map<std::string, std::uint64_t, std::less<>>& subjects() const noexcept { return last_of_; }
   [[nodiscard]] std::uint64_t last_of(std::string_view subject) const noexcept;
 
-  [[nodiscard]] bool over_limit() const noexcept { return size() > max_messages || bytes_ > max_bytes; }
+  [[nodiscard]] bool over_limit() const noexcept { return size() > limits_.messages || bytes_ > limits_.bytes; }
   message_ptr drop_oldest();
 
  private:
+  store_limits limits_;
   std::deque<stored_message> messages_;
   std::map<std::string, std::uint64_t, std::less<>> last_of_;
   std::uint64_t last_ = 0;

@@ -6,8 +6,8 @@ namespace millrace::nats::detail {
 
 using namespace in_process;
 
-in_process_server::in_process_server(runtime& rt, duration unix_offset)
-    : runtime_(&rt), unix_offset_(unix_offset), jetstream_(*this) {}
+in_process_server::in_process_server(runtime& rt, const in_process_server_options& options)
+    : runtime_(&rt), options_(options), jetstream_(*this) {}
 
 in_process_server::~in_process_server() {
   if (alarm_ != nullptr) alarm_->cancel();
@@ -70,15 +70,17 @@ void in_process_server::finish(std::unique_lock<std::mutex> lock) {
 time_point in_process_server::now() const noexcept { return runtime_->now(); }
 
 std::int64_t in_process_server::unix_time(time_point at) const noexcept {
-  return (duration(at.time_since_epoch()) + unix_offset_).count();
+  return (duration(at.time_since_epoch()) + options_.unix_offset).count();
 }
 
 void in_process_server::send(std::string_view to, envelope e) { router_.route(to, e); }
 
 bool in_process_server::has_interest(std::string_view subject) const noexcept { return router_.has_interest(subject); }
 
-std::shared_ptr<in_process_server> make_in_process_server(runtime& rt, duration unix_offset) {
-  auto server = std::make_shared<in_process_server>(rt, unix_offset);
+store_limits in_process_server::limits() const noexcept { return {options_.stream_messages, options_.stream_bytes}; }
+
+std::shared_ptr<in_process_server> make_in_process_server(runtime& rt, const in_process_server_options& options) {
+  auto server = std::make_shared<in_process_server>(rt, options);
   server->watch_clock();
   return server;
 }

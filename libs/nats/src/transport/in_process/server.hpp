@@ -13,7 +13,7 @@ namespace millrace::nats::detail {
 class in_process_server final : public std::enable_shared_from_this<in_process_server>,
                                 private in_process::jetstream_host {
  public:
-  in_process_server(runtime& rt, duration unix_offset);
+  in_process_server(runtime& rt, const in_process_server_options& options);
   ~in_process_server();
   in_process_server(const in_process_server&) = delete;
   in_process_server& operator=(const in_process_server&) = delete;
@@ -35,13 +35,14 @@ class in_process_server final : public std::enable_shared_from_this<in_process_s
   std::int64_t unix_time(time_point at) const noexcept override;
   void send(std::string_view to, in_process::envelope e) override;
   bool has_interest(std::string_view subject) const noexcept override;
+  in_process::store_limits limits() const noexcept override;
 
   void on_clock();
   /// Ends what a locked step began: unlocks, and calls the receivers.
   void finish(std::unique_lock<std::mutex> lock);
 
   runtime* runtime_;
-  duration unix_offset_;
+  in_process_server_options options_;
   std::mutex mutex_;
   std::uint64_t connections_ = 0;
   in_process::router router_;

@@ -36,7 +36,7 @@ std::string refusal_text(int code, int err_code, std::string_view description) {
 } // namespace
 
 stream::stream(jetstream_host& host, std::string_view name)
-    : host_(&host), name_(name), created_(host.unix_time(host.now())) {}
+    : host_(&host), name_(name), created_(host.unix_time(host.now())), store_(host.limits()) {}
 
 bool stream::serves(std::string_view subject) const noexcept {
   return std::ranges::any_of(subjects_, [&](const std::string& each) { return matches(each, subject); });
