@@ -9,12 +9,48 @@ namespace {
 
 constexpr std::size_t default_window = 64;
 
+/// Buffers until the commit.
+class transaction final : public transaction_port {
+ public:
+  explicit transaction(std::shared_ptr<hub> shared) noexcept : hub_(std::move(shared)) {}
+
+  void publish(const outgoing& message, publish_operation& op) noexcept override {
+    if (hub_->closed())
+      return op.complete_now(fail(errc::closed, "publish to '" + std::string(message.destination) + "'"));
+    if (message.destination.empty()) return op.complete_now(fail(errc::invalid_options, "publish to an empty topic"));
+    buffered_message& m = messages_.emplace_back();
+    m.destination = message.destination;
+    m.payload = as_text(message.payload);
+    if (message.headers != nullptr) m.headers = *message.headers;
+    op.complete_now(receipt{});
+  }
+  task<result<void>> commit() override {
+    auto done = hub_->publish_all(messages_);
+    messages_.clear();
+    co_return done;
+  }
+  task<result<void>> abort() override {
+    messages_.clear();
+    co_return result<void>{};
+  }
+  void abandon() noexcept override { messages_.clear(); }
+
+ private:
+  std::shared_ptr<hub> hub_;
+  std::vector<buffered_message> messages_;
+};
+
 class port final : public publish_port {
  public:
   explicit port(std::shared_ptr<hub> shared) noexcept : hub_(std::move(shared)) {}
 
   void publish(const outgoing& message, publish_operation& op) noexcept override {
     op.complete_now(hub_->publish(message));
+  }
+
+  task<result<std::unique_ptr<transaction_port>>> begin(transaction_kind /*kind*/) override {
+    if (hub_->closed()) co_return fail(errc::closed, "begin a transaction");
+    co_return std::make_unique<transaction>(hub_);
   }
 
   task<result<reply_message>> request(outgoing message, duration timeout) override {

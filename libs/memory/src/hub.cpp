@@ -95,31 +95,69 @@ void hub::keep(topic_state& t, stored_message& m) {
   }
 }
 
+hub::topic_state& hub::topic_named(std::string_view name) {
+  auto found = topics_.find(name);
+  if (found == topics_.end()) found = topics_.try_emplace(std::string(name)).first;
+  return found->second;
+}
+
+result<void> hub::check_room(std::string_view destination, std::size_t more) const {
+  const auto found = topics_.find(destination);
+  if (found == topics_.end()) return {};
+  for (const mailbox* box : found->second.mailboxes) {
+    if (box->held + more > queue_limit_) {
+      return fail(errc::queue_full, "publish to '" + std::string(destination) + "': a subscription holds " +
+                                        std::to_string(box->held) + " messages");
+    }
+  }
+  return {};
+}
+
+/// Puts the message into every mailbox of its topic; nothing is handed over yet.
+std::uint64_t hub::append(topic_state& t, const outgoing& message, std::string_view reply_to) {
+  stored_message& m = new_message(message, reply_to);
+  const std::uint64_t sequence = m.sequence = ++t.last_sequence;
+  for (mailbox* box : t.mailboxes)
+    enqueue(m, *box);
+  keep(t, m);
+  let_go(m);
+  return sequence;
+}
+
 result<receipt> hub::publish(const outgoing& message, std::string_view reply_to) {
   if (message.destination.empty()) return fail(errc::invalid_options, "publish to an empty topic");
   lock held(mutex_);
   if (closed()) return fail(errc::closed, "publish to '" + std::string(message.destination) + "'");
   if (!requests_.empty() && answer_request(message)) return receipt{};
-  auto found = topics_.find(message.destination);
-  if (found == topics_.end()) found = topics_.try_emplace(std::string(message.destination)).first;
-  topic_state& t = found->second;
-  for (const mailbox* box : t.mailboxes) {
-    if (box->held >= queue_limit_) {
-      return fail(errc::queue_full, "publish to '" + std::string(message.destination) + "': a subscription holds " +
-                                        std::to_string(queue_limit_) + " messages");
-    }
-  }
-  stored_message& m = new_message(message, reply_to);
-  m.sequence = ++t.last_sequence;
+  if (auto room = check_room(message.destination, 1); !room) return fail(std::move(room).error());
+  topic_state& t = topic_named(message.destination);
   receipt accepted;
-  accepted.sequence = m.sequence;
-  for (mailbox* box : t.mailboxes)
-    enqueue(m, *box);
-  keep(t, m);
-  let_go(m);
+  accepted.sequence = append(t, message, reply_to);
   for (std::size_t i = 0; i < t.mailboxes.size(); ++i)
     pump(*t.mailboxes[i], held);
   return accepted;
+}
+
+/// All or none, in order, under one lock.
+result<void> hub::publish_all(const std::vector<buffered_message>& messages) {
+  lock held(mutex_);
+  if (closed()) return fail(errc::closed, "commit a transaction");
+  std::map<std::string_view, std::size_t> counts;
+  for (const auto& m : messages)
+    ++counts[m.destination];
+  for (const auto& [destination, count] : counts) {
+    if (auto room = check_room(destination, count); !room) return room;
+  }
+  for (const auto& m : messages) {
+    const outgoing message{m.destination, as_bytes(m.payload), &m.headers};
+    if (requests_.empty() || !answer_request(message)) append(topic_named(m.destination), message, {});
+  }
+  for (const auto& [destination, count] : counts) {
+    topic_state& t = topic_named(destination);
+    for (std::size_t i = 0; i < t.mailboxes.size(); ++i)
+      pump(*t.mailboxes[i], held);
+  }
+  return {};
 }
 
 bool hub::has_listener(std::string_view topic) const {

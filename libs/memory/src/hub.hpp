@@ -16,6 +16,13 @@
 
 namespace millrace::memory {
 
+/// A message of a transaction, before its commit.
+struct buffered_message {
+  std::string destination;
+  std::string payload;
+  header_map headers;
+};
+
 /// A request that waits for its answer.
 struct pending_request {
   explicit pending_request(runtime& rt) noexcept : answered(rt) {}
@@ -42,6 +49,8 @@ class hub : public std::enable_shared_from_this<hub> {
   [[nodiscard]] runtime& rt() const noexcept { return *runtime_; }
 
   [[nodiscard]] result<receipt> publish(const outgoing& message, std::string_view reply_to = {});
+  [[nodiscard]] result<void> publish_all(const std::vector<buffered_message>& messages);
+  [[nodiscard]] result<void> seek(consumer& c, position to);
   [[nodiscard]] std::shared_ptr<pending_request> expect_answer(std::string& inbox);
   void forget_request(const std::string& inbox) noexcept;
   [[nodiscard]] bool has_listener(std::string_view topic) const;
@@ -64,6 +73,11 @@ class hub : public std::enable_shared_from_this<hub> {
   };
   using lock = std::unique_lock<std::mutex>;
 
+  [[nodiscard]] topic_state& topic_named(std::string_view name);
+  [[nodiscard]] result<void> check_room(std::string_view destination, std::size_t more) const;
+  std::uint64_t append(topic_state& t, const outgoing& message, std::string_view reply_to);
+  [[nodiscard]] result<void> check_kept(const std::string& topic, position where) const;
+  void enqueue_from(const topic_state& t, mailbox& box, position where);
   [[nodiscard]] stored_message& new_message(const outgoing& message, std::string_view reply_to);
   void let_go(stored_message& m) noexcept;
   [[nodiscard]] node& new_node();

@@ -23,18 +23,15 @@ mailbox& hub::mailbox_for(const topic& source) {
   mailboxes_.push_back(std::make_unique<mailbox>(source.name(), source.group_name()));
   mailbox& box = *mailboxes_.back();
   t.mailboxes.push_back(&box);
-  if (source.starts_at_first()) {
-    for (stored_message* m : t.retained)
-      enqueue(*m, box);
-  }
+  if (source.start()) enqueue_from(t, box, *source.start());
   return box;
 }
 
 result<std::unique_ptr<consumer>> hub::subscribe(const topic& source, sink& to, std::size_t window) {
   lock held(mutex_);
   if (closed()) return fail(errc::closed, "subscribe to '" + source.name() + "'");
-  if (source.starts_at_first() && retention_.messages() == 0) {
-    return fail(errc::invalid_options, "'" + source.name() + "': from_start needs a broker with retain");
+  if (source.start()) {
+    if (auto kept = check_kept(source.name(), *source.start()); !kept) return fail(std::move(kept).error());
   }
   mailbox& box = mailbox_for(source);
   auto c = std::make_unique<consumer>(to, *runtime_, window, box);
@@ -78,6 +75,8 @@ void hub::pump(mailbox& box, lock& held) noexcept {
       if (taken == nullptr) break;
       taken->taker = c;
       taken->settled = false;
+      taken->out = true;
+      taken->set_discarded(false);
       ++taken->deliveries;
       ++c->in_flight;
       if (out_++ == 0) self_ = shared_from_this();
@@ -101,7 +100,11 @@ void hub::hand_over(consumer& c, lock& held) noexcept {
   c.quiet.set();
 }
 
-const void* node::field(const field_id& id) { return &id == &sequence ? &message->sequence : nullptr; }
+const void* node::field(const field_id& id) {
+  if (&id == &sequence) return &message->sequence;
+  if (&id != &seeker) return nullptr;
+  return &seek.emplace(*hub_, *taker);
+}
 
 result<void> node::settle(settlement wanted) noexcept {
   if (hub_->closed()) [[unlikely]]
@@ -126,11 +129,14 @@ void hub::released(node& n) noexcept {
   consumer& c = *n.taker;
   mailbox& box = *n.box;
   --c.in_flight;
+  n.out = false;
   if (--out_ == 0) [[unlikely]]
     last = std::move(self_);
   if (box.orphaned) [[unlikely]]
     return recycle_last(n, c);
-  if (n.settled && (n.how.kind == settlement_kind::ack || n.how.kind == settlement_kind::drop)) [[likely]]
+  const bool ended =
+      n.settled ? n.how.kind == settlement_kind::ack || n.how.kind == settlement_kind::drop : n.discarded();
+  if (ended) [[likely]]
     recycle(n);
   else
     give_back(n);

@@ -2,8 +2,10 @@
 
 #include <millrace/headers.hpp>
 #include <millrace/incoming.hpp>
+#include <millrace/memory.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace millrace::memory {
@@ -50,6 +52,8 @@ class node final : public incoming {
   mailbox* box = nullptr;
   consumer* taker = nullptr; ///< who it was handed to
   std::uint32_t deliveries = 0;
+  std::optional<seek_handle> seek; ///< made when a handler asks for it
+  bool out = false;                ///< in the hands of dispatch
   bool settled = false;
   settlement how{};
   node* next_delayed = nullptr;

@@ -5,6 +5,7 @@
 #include <millrace/headers.hpp>
 #include <millrace/runtime.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -71,12 +72,19 @@ class incoming {
   /// The last call: gives the storage back. An unsettled message returns to the broker, where the broker can redeliver.
   virtual void release() noexcept = 0;
 
+  /// A seek made this delivery void: dispatch releases it unhandled, unless it is at it already. The broker's to set.
+  [[nodiscard]] bool discarded() const noexcept { return discarded_.load(std::memory_order_relaxed); }
+  void set_discarded(bool on) noexcept { discarded_.store(on, std::memory_order_relaxed); }
+
   incoming* next = nullptr; ///< link of the batch or queue that holds it
 
  protected:
   ~incoming() = default;
   bytes_view payload_;
   std::string_view subject_;
+
+ private:
+  std::atomic<bool> discarded_ = false;
 };
 
 /// A chain of deliveries, in order. Moves whole: one hand-over for many messages.

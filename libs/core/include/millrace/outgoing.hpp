@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <coroutine>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,6 +69,25 @@ struct reply_message {
   header_map headers;
 };
 
+/// Who holds an open transaction: the publisher (one at a time), or the caller (any number).
+enum class transaction_kind : std::uint8_t { borrowed, owned };
+
+/// An open transaction at the broker. Used by one coroutine at a time.
+class transaction_port {
+ public:
+  transaction_port() = default;
+  transaction_port(const transaction_port&) = delete;
+  transaction_port& operator=(const transaction_port&) = delete;
+  virtual ~transaction_port() = default;
+
+  /// As `publish_port::publish`; nothing is visible before `commit`.
+  virtual void publish(const outgoing& message, publish_operation& op) noexcept = 0;
+  virtual task<result<void>> commit() = 0;
+  virtual task<result<void>> abort() = 0;
+  /// Called once, last: whatever is neither committed nor aborted is aborted, without waiting.
+  virtual void abandon() noexcept = 0;
+};
+
 /// A live publisher of one policy. Shared; outlives its connection and then answers `errc::closed` with the
 /// destination.
 class publish_port {
@@ -84,6 +104,9 @@ class publish_port {
   /// Publishes and waits for one correlated answer. Errors: `errc::timeout`, `errc::publish` (nobody listens),
   /// `errc::closed`.
   virtual task<result<reply_message>> request(outgoing message, duration timeout);
+
+  /// Begins a transaction, where the broker has them.
+  virtual task<result<std::unique_ptr<transaction_port>>> begin(transaction_kind kind);
 };
 
 } // namespace millrace

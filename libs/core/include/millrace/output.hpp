@@ -26,6 +26,8 @@ class any_policy {
  public:
   struct options {};
   static constexpr bool can_request = true;
+  static constexpr bool can_transact = true;
+  static constexpr bool can_own_transactions = true;
 };
 
 /// A handler parameter: a live publisher, bound at the mount with `registration::bind<Marker>(publisher)`. Only the

@@ -27,7 +27,8 @@ struct publish_cell {
   std::atomic<observer*> watcher = nullptr;
   std::string broker;
   publish_pipeline pipeline;
-  bool piped = false; ///< the pipeline does something; set at start
+  std::atomic<bool> in_transaction = false; ///< a borrowed one is open
+  bool piped = false;                       ///< the pipeline does something; set at start
 
   /// `errc::not_connected` before the service started. `origin`: the delivery that a reply answers.
   void publish(const outgoing& message, publish_operation& op, context* origin = nullptr) noexcept;

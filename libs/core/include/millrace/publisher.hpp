@@ -18,6 +18,7 @@ namespace millrace {
 /// any thread may publish. Before the start it answers `errc::not_connected`, after the shutdown `errc::closed`.
 template <class Policy> class publisher {
  public:
+  using policy_type = Policy;
   explicit publisher(std::shared_ptr<detail::publish_cell> cell) noexcept : cell_(std::move(cell)) {}
 
   /// A value in the codec's encoding. If its type declares a destination or headers, the builder asks for what is open,

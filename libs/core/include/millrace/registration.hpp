@@ -41,6 +41,9 @@ struct subscription_plan {
   std::unique_ptr<batch_invocation_factory> batch_handler;
   retry_path retries;
   std::function<result<void>()> check_source;
+  std::function<void(subscription_plan&)> read_source;        ///< takes name and retry path over from the source
+  std::function<void(std::string_view prefix)> prefix_source; ///< empty: this kind of source takes no prefix
+  std::string unprefixable;                                   ///< the prefix that could not be put in front
   std::function<task<open_result>(void* connected, sink& to, const open_options& options)> open;
   std::shared_ptr<publish_cell> copies;  ///< retry copies and dead letters leave through this
   std::shared_ptr<publish_cell> replies; ///< replies leave through this
@@ -48,6 +51,8 @@ struct subscription_plan {
   consume_links middleware; ///< outermost first
   std::vector<bound_output> outputs;
 
+  /// Puts a router's prefix in front of every name.
+  void add_prefix(std::string_view prefix);
   /// What can be refused before any I/O; the error names the subscription.
   [[nodiscard]] result<void> check() const;
 };

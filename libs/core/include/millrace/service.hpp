@@ -1,12 +1,12 @@
 #pragma once
 
-#include <millrace/batch_handler.hpp>
 #include <millrace/broker.hpp>
 #include <millrace/codec/json.hpp>
-#include <millrace/handler.hpp>
 #include <millrace/health.hpp>
+#include <millrace/mount.hpp>
 #include <millrace/publisher.hpp>
 #include <millrace/registration.hpp>
+#include <millrace/router.hpp>
 #include <millrace/service_core.hpp>
 
 #include <concepts>
@@ -17,44 +17,25 @@
 
 namespace millrace {
 
-/// One broker of a service while it is built: subscriptions and publishers are declared on it. No I/O.
-template <broker_type Broker, class State> class scope {
+/// One broker of a service while it is built: subscriptions, routers and publishers are declared on it. No I/O. A light
+/// handle.
+template <broker_type Broker, class State = void, class Codec = json_codec> class scope
+    : public mount<scope<Broker, State, Codec>, Broker, State, Codec> {
   using connected = typename Broker::connected_type;
 
  public:
   explicit scope(detail::broker_entry& entry) noexcept : entry_(&entry) {}
 
-  /// Handles what `source` delivers with `handler`: a function, lambda or coroutine over `const T&` or `bytes_view`,
-  /// and, if it wants them, `context&` and `const State&`. A plain name is the broker's default kind of source.
-  template <class Codec = json_codec, class Source, class Handler>
-    requires source_for<Source, connected> registration& subscribe(Source source, Handler handler) {
-    static_assert(!batch_handler<Handler>, "millrace: this handler takes batches: say how large, with "
-                                           "`subscribe_batches(source, size, handler)`");
-    static_assert(detail::fields_fit<std::decay_t<Handler>, connected>(),
-                  "millrace: the handler takes a `field` that this broker's deliveries do not have");
-    auto plan = plan_for(std::move(source));
-    plan->handler = std::make_unique<typed_factory<std::decay_t<Handler>, Codec, State>>(std::move(handler));
-    return entry_->add(std::move(plan));
-  }
-  template <class Codec = json_codec, class Handler> registration& subscribe(std::string_view name, Handler handler) {
-    return subscribe<Codec>(typename connected::default_source{std::string(name)}, std::move(handler));
+  /// The same broker with another codec for the registrations that follow.
+  template <class Other> [[nodiscard]] scope<Broker, State, Other> with_codec() const noexcept {
+    return scope<Broker, State, Other>(*entry_);
   }
 
-  /// Handles batches of at most `size` messages with a handler over `std::span<const T>` or `std::span<const
-  /// bytes_view>`. It answers one outcome for all, or a `std::vector<outcome>`, one an element. An element that does
-  /// not decode is settled alone.
-  template <class Codec = json_codec, class Source, batch_handler Handler>
-    requires source_for<Source, connected>
-  registration& subscribe_batches(Source source, std::size_t size, Handler handler) {
-    auto plan = plan_for(std::move(source));
-    plan->batch_size = size;
-    plan->batch_handler =
-        std::make_unique<typed_batch_factory<std::decay_t<Handler>, Codec, State>>(std::move(handler));
-    return entry_->add(std::move(plan));
-  }
-  template <class Codec = json_codec, batch_handler Handler>
-  registration& subscribe_batches(std::string_view name, std::size_t size, Handler handler) {
-    return subscribe_batches<Codec>(typename connected::default_source{std::string(name)}, size, std::move(handler));
+  /// Mounts a router's registrations.
+  template <class RouterCodec> scope& include(router<Broker, State, RouterCodec>&& routes) {
+    for (auto& plan : routes.plans_.take(routes.prefix_))
+      add(std::move(plan));
+    return *this;
   }
 
   /// A publisher of this policy: take it by value into the handlers that publish.
@@ -75,18 +56,11 @@ template <broker_type Broker, class State> class scope {
   }
 
  private:
-  template <class Source> std::unique_ptr<detail::subscription_plan> plan_for(Source source) {
-    auto plan = std::make_unique<detail::subscription_plan>();
-    plan->name = plan->address = source.name();
-    plan->retries = source.retries();
-    plan->batch_wait = default_batch_wait(source);
-    plan->check_source = [source] { return source.check(); };
-    plan->open = [source](void* broker, sink& to, const open_options& options) {
-      return static_cast<connected*>(broker)->open(source, to, options);
-    };
+  template <class, broker_type, class, class> friend class mount;
+  registration& add(std::unique_ptr<detail::subscription_plan> plan) {
     plan->copies = cell(typename connected::default_policy{});
     plan->replies = plan->copies;
-    return plan;
+    return entry_->add(std::move(plan));
   }
   template <class Policy> std::shared_ptr<detail::publish_cell> cell(Policy policy) {
     auto made = entry_->add_publisher(

@@ -69,6 +69,10 @@ bool batch_lane::run(task<void> work, completion& end) noexcept {
 bool batch_lane::handle() noexcept {
   call_->begin();
   while (incoming* m = batch.pop()) {
+    if (m->discarded()) {
+      m->release();
+      continue;
+    }
     auto added = call_->add(*m);
     if (added)
       elements_.push_back(m);

@@ -14,7 +14,11 @@ lane::lane(subscription_loop& loop, std::unique_ptr<invocation> call)
 void lane::drive() noexcept {
   for (unsigned left = turn_; left > 0; --left) {
     incoming* m = loop_->next(*this);
-    if (m == nullptr || !handle(*m)) return;
+    if (m == nullptr) return;
+    if (m->discarded()) [[unlikely]]
+      m->release();
+    else if (!handle(*m))
+      return;
   }
   wake();
 }

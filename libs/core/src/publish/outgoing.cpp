@@ -20,4 +20,8 @@ task<result<reply_message>> publish_port::request(outgoing message, duration /*t
   co_return fail(errc::unsupported, "request to '" + std::string(message.destination) + "'");
 }
 
+task<result<std::unique_ptr<transaction_port>>> publish_port::begin(transaction_kind /*kind*/) {
+  co_return fail(errc::unsupported, "begin a transaction");
+}
+
 } // namespace millrace

@@ -1,4 +1,5 @@
 #include <millrace/registration.hpp>
+#include <millrace/router.hpp>
 #include <millrace/service_core.hpp>
 
 #include <algorithm>
@@ -55,11 +56,49 @@ registration& registration::stop_when_ended() {
   return *this;
 }
 
+void detail::subscription_plan::add_prefix(std::string_view prefix) {
+  if (prefix.empty()) return;
+  if (!prefix_source) {
+    unprefixable = prefix;
+    return;
+  }
+  const bool named = name != address;
+  prefix_source(prefix);
+  read_source(*this);
+  if (!named) name = address;
+  for (auto* target : {&dead_letter, &retry_to, &reply_to}) {
+    if (*target) target->value().insert(0, prefix);
+  }
+}
+
+registration& detail::routed_plans::add(std::unique_ptr<subscription_plan> plan) {
+  registrations_.push_back(std::make_unique<registration>(*plan));
+  plans_.push_back(std::move(plan));
+  return *registrations_.back();
+}
+
+std::vector<std::unique_ptr<detail::subscription_plan>> detail::routed_plans::take(std::string_view prefix) {
+  for (auto& plan : plans_) {
+    plan->add_prefix(prefix);
+    plan->middleware.insert(plan->middleware.begin(), middleware_.begin(), middleware_.end());
+  }
+  return std::exchange(plans_, {});
+}
+
+void detail::routed_plans::move_into(routed_plans& to, std::string_view prefix) {
+  for (auto& plan : take(prefix))
+    to.plans_.push_back(std::move(plan));
+  for (auto& handle : registrations_)
+    to.registrations_.push_back(std::move(handle));
+  registrations_.clear();
+}
+
 result<void> detail::subscription_plan::check() const {
   const auto refuse = [this](std::string why) -> result<void> {
     return fail(errc::invalid_options, "subscription '" + name + "': " + why);
   };
   if (auto source = check_source(); !source) return fail(std::move(source).error().at("subscription '" + name + "'"));
+  if (!unprefixable.empty()) return refuse("its source takes no prefix, but its router has '" + unprefixable + "'");
   if (name.empty()) return refuse("the name is empty");
   if (workers == 0) return refuse("workers(0): at least one worker handles messages");
   if (max_attempts == 0U) return refuse("max_attempts(0): the first delivery counts, 1 is the least");

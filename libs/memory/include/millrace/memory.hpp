@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 /// The embedded broker: topics in this process, with the reference semantics of every capability. It needs no server
 /// and no thread.
@@ -29,6 +31,40 @@ class retention {
   std::size_t bytes_ = 0;
 };
 
+/// A place in a topic's log.
+class position {
+ public:
+  /// The oldest message that is kept.
+  [[nodiscard]] static position start() noexcept { return position(0); }
+  /// Behind the newest.
+  [[nodiscard]] static position end() noexcept { return position(past_all); }
+  /// The message of this sequence number, as the field `sequence` has it.
+  [[nodiscard]] static position at(std::uint64_t sequence) noexcept { return position(sequence); }
+  [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+  static constexpr std::uint64_t past_all = static_cast<std::uint64_t>(-1);
+
+ private:
+  explicit position(std::uint64_t value) noexcept : value_(value) {}
+  std::uint64_t value_;
+};
+
+class consumer;
+
+/// Repositions the subscription that a delivery came from; a handler takes it as `field<memory::seeker>`. Valid until
+/// the handler ends.
+class seek_handle {
+ public:
+  seek_handle(hub& shared, consumer& c) noexcept : hub_(&shared), consumer_(&c) {}
+  /// The stream goes on at `to`: deliveries that wait are discarded, the one being handled settles as usual, delayed
+  /// retries still come. `errc::invalid_options` for a group, without `retain`, or for a message that is not kept any
+  /// more (the error names the oldest).
+  [[nodiscard]] result<void> seek(position to) const;
+
+ private:
+  hub* hub_;
+  consumer* consumer_;
+};
+
 /// A subscription to one topic. Without a group every subscription gets every message that is published after it
 /// opened; the members of a group share them.
 class topic {
@@ -39,11 +75,13 @@ class topic {
     return *this;
   }
   topic&& group(std::string name) && { return std::move(group(std::move(name))); }
-  /// Begins with what the topic retained. Needs a broker with `retain`.
-  topic& from_start() & {
-    from_start_ = true;
+  /// Where it begins, each time the service starts. Needs a broker with `retain`. Default: the end.
+  topic& start_at(position where) & {
+    start_ = where;
     return *this;
   }
+  topic&& start_at(position where) && { return std::move(start_at(where)); }
+  topic& from_start() & { return start_at(position::start()); }
   topic&& from_start() && { return std::move(from_start()); }
   /// How many messages are handed over and not settled, at most. Default 64, or twice the workers if that is more.
   topic& window(std::size_t n) & {
@@ -54,18 +92,19 @@ class topic {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::string& group_name() const noexcept { return group_; }
-  [[nodiscard]] bool starts_at_first() const noexcept { return from_start_; }
+  [[nodiscard]] const std::optional<position>& start() const noexcept { return start_; }
   [[nodiscard]] std::size_t window_size() const noexcept { return window_; }
   /// A partial batch does not wait: what is there is there.
   [[nodiscard]] duration batch_wait() const noexcept { return {}; }
   [[nodiscard]] result<void> check() const;
+  void add_prefix(std::string_view prefix) { name_.insert(0, prefix); }
   [[nodiscard]] retry_path retries() const { return {retry_path::kind::held, name_}; }
 
  private:
   std::string name_;
   std::string group_;
   std::size_t window_ = 0;
-  bool from_start_ = false;
+  std::optional<position> start_;
 };
 
 /// Publishes to a topic; the message is with its subscriptions when the call returns. Fails with `errc::queue_full`,
@@ -74,10 +113,15 @@ class publish {
  public:
   struct options {};
   static constexpr bool can_request = true;
+  static constexpr bool can_transact = true;
+  static constexpr bool can_own_transactions = true;
 };
 
 /// The position of a delivery's message in its topic, from 1.
 inline constexpr field_key<std::uint64_t, class connected_broker> sequence{};
+
+/// What repositions the subscription.
+inline constexpr field_key<seek_handle, class connected_broker> seeker{};
 
 /// What the shutdown left.
 struct closed_broker {
