@@ -116,12 +116,12 @@ result<void> hub::check_room(std::string_view destination, std::size_t more) con
 /// Puts the message into every mailbox of its topic; nothing is handed over yet.
 std::uint64_t hub::append(topic_state& t, const outgoing& message, std::string_view reply_to) {
   stored_message& m = new_message(message, reply_to);
-  const std::uint64_t sequence = m.sequence = ++t.last_sequence;
+  const std::uint64_t at = m.sequence = ++t.last_sequence;
   for (mailbox* box : t.mailboxes)
     enqueue(m, *box);
   keep(t, m);
   let_go(m);
-  return sequence;
+  return at;
 }
 
 result<receipt> hub::publish(const outgoing& message, std::string_view reply_to) {
