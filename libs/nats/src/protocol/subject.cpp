@@ -5,7 +5,7 @@
 namespace millrace::nats::detail {
 namespace {
 
-enum : unsigned char { ordinary, dot, star, chevron, space };
+constexpr unsigned char ordinary = 0, dot = 1, star = 2, chevron = 3, space = 4;
 
 constexpr std::array<unsigned char, 256> classes = [] {
   std::array<unsigned char, 256> table{};

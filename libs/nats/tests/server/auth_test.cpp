@@ -1,0 +1,188 @@
+#include "admin.hpp"
+#include "client.hpp"
+#include "nats_server.hpp"
+#include "test_keys.hpp"
+
+#include <cstdlib>
+
+namespace millrace::nats::test {
+namespace {
+
+class nats_auth : public ::testing::Test {
+ protected:
+  result<connected_broker> try_connect(const nats_server& server, connect_options options = {}) {
+    broker b(server.url());
+    b.with_options(std::move(options));
+    return run(std::move(b).connect(rt_));
+  }
+  void expect_works(connected_broker b, const std::string& name = "auth") {
+    collecting_sink sink;
+    const auto s = open(b, subject(name), sink);
+    const auto port = value_of(b.pair(publish{}));
+    EXPECT_TRUE(send(rt_, *port, name, "x"));
+    EXPECT_TRUE(sink.wait_for(1));
+    run(s->stop());
+    EXPECT_TRUE(run(std::move(b).shutdown()));
+  }
+  pool_runtime rt_{2};
+};
+
+// N2, nats 12.4: wrong credentials are a Connect error that shows no secret.
+TEST_F(nats_auth, N2_user_and_password) {
+  const nats_server server("authorization { users = [ {user: app, password: s3cret} ] }");
+  expect_works(value_of(try_connect(server, connect_options().user("app", "s3cret"))));
+  expect_works(connect(rt_, "nats://app:s3cret@" + server.host_port()));
+  const auto wrong = try_connect(server, connect_options().user("app", "wr0ng"));
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error(), millrace::errc::connect);
+  EXPECT_EQ(wrong.error().message().find("wr0ng"), std::string::npos);
+  EXPECT_FALSE(try_connect(server));
+}
+
+TEST_F(nats_auth, token) {
+  const nats_server server("authorization { token: t0ken }");
+  expect_works(value_of(try_connect(server, connect_options().token("t0ken"))));
+  EXPECT_FALSE(try_connect(server, connect_options().token("other")));
+}
+
+TEST_F(nats_auth, nkey_as_text_and_as_file) {
+  const nats_server server(std::string("authorization { users = [ {nkey: ") + keys::user_id + "} ] }");
+  expect_works(value_of(try_connect(server, connect_options().nkey(keys::user_id, keys::user_seed))));
+  const auto file = server.directory() / "user.nk";
+  std::ofstream(file) << keys::user_seed << '\n';
+  expect_works(value_of(try_connect(server, connect_options().nkey_file(keys::user_id, file.string()))));
+  const auto missing = try_connect(server, connect_options().nkey_file(keys::user_id, "/nowhere/user.nk"));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error(), make_error_code(errc::invalid_options));
+  EXPECT_NE(missing.error().message().find("nkey_file"), std::string::npos);
+  EXPECT_FALSE(try_connect(server));
+}
+
+TEST_F(nats_auth, credentials_file) {
+  const nats_server server(std::string("operator: \"") + keys::operator_jwt + "\"\nresolver: MEMORY\nsystem_account: " +
+                               keys::system_id + "\nresolver_preload { " + keys::account_id + ": \"" +
+                               keys::account_jwt + "\", " + keys::system_id + ": \"" + keys::system_jwt + "\" }\n",
+                           false);
+  const auto file = server.directory() / "user.creds";
+  std::ofstream(file) << "-----BEGIN NATS USER JWT-----\n"
+                      << keys::user_jwt << "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n"
+                      << keys::user_seed << "\n------END USER NKEY SEED------\n";
+  expect_works(value_of(try_connect(server, connect_options().credentials_file(file.string()))));
+  EXPECT_FALSE(try_connect(server));
+  const auto missing = try_connect(server, connect_options().credentials_file("/nowhere/user.creds"));
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message().find("credentials_file"), std::string::npos);
+}
+
+TEST_F(nats_auth, contradictory_options_are_refused_by_name) {
+  const nats_server server;
+  const auto both = try_connect(server, connect_options().token("t").user("u", "p"));
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error(), millrace::errc::invalid_options);
+  EXPECT_EQ(try_connect(server, connect_options().connect_timeout(0s)).error(), millrace::errc::invalid_options);
+  EXPECT_EQ(try_connect(server, connect_options().inbox_prefix("a b")).error(), millrace::errc::invalid_options);
+  EXPECT_EQ(try_connect(server, connect_options().pending_limit(0)).error(), millrace::errc::invalid_options);
+}
+
+/// A CA, a server certificate for localhost and 127.0.0.1, and a client certificate, in the server's directory.
+class tls_files {
+ public:
+  explicit tls_files(std::filesystem::path at) : at_(std::move(at)) {
+    const std::string d = at_.string();
+    sh("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout " + d + "/ca.key -out " + d +
+       "/ca.pem -days 2 -subj /CN=test-ca");
+    leaf("server", "subjectAltName=DNS:localhost,IP:127.0.0.1");
+    leaf("client", "subjectAltName=DNS:client");
+  }
+  [[nodiscard]] std::string operator()(const std::string& name) const { return (at_ / name).string(); }
+
+ private:
+  void leaf(const std::string& name, const std::string& extension) {
+    const std::string d = at_.string() + "/";
+    std::ofstream(d + name + ".ext") << extension << '\n';
+    sh("openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout " + d + name + ".key -out " + d +
+       name + ".csr -subj /CN=" + name);
+    sh("openssl x509 -req -in " + d + name + ".csr -CA " + d + "ca.pem -CAkey " + d +
+       "ca.key -CAcreateserial -days 2 -out " + d + name + ".pem -extfile " + d + name + ".ext");
+  }
+  static void sh(const std::string& command) {
+    if (std::system((command + " >/dev/null 2>&1").c_str()) != 0) throw std::runtime_error(command);
+  }
+  std::filesystem::path at_;
+};
+
+TEST_F(nats_auth, tls_verifies_the_server) {
+  nats_server server;
+  const tls_files files(server.directory());
+  server.kill();
+  server.configure("tls { cert_file: \"{dir}/server.pem\", key_file: \"{dir}/server.key\" }");
+  server.start();
+  expect_works(value_of(try_connect(server, connect_options().ca_file(files("ca.pem")))));
+  expect_works(
+      value_of(try_connect(server, connect_options().ca_file(files("ca.pem")).expected_hostname("localhost"))));
+  const auto name = try_connect(server, connect_options().ca_file(files("ca.pem")).expected_hostname("elsewhere"));
+  ASSERT_FALSE(name);
+  EXPECT_EQ(name.error(), millrace::errc::connect);
+  EXPECT_FALSE(try_connect(server, connect_options().tls())); // an unknown CA
+  expect_works(value_of(try_connect(server, connect_options().skip_verification())));
+  const auto missing = try_connect(server, connect_options().ca_file("/nowhere/ca.pem"));
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message().find("ca_file"), std::string::npos) << missing.error().message();
+}
+
+TEST_F(nats_auth, tls_with_a_client_certificate) {
+  nats_server server;
+  const tls_files files(server.directory());
+  server.kill();
+  server.configure("tls { cert_file: \"{dir}/server.pem\", key_file: \"{dir}/server.key\", ca_file: \"{dir}/ca.pem\", "
+                   "verify: true }");
+  server.start();
+  EXPECT_FALSE(try_connect(server, connect_options().ca_file(files("ca.pem"))));
+  expect_works(value_of(try_connect(
+      server, connect_options().ca_file(files("ca.pem")).certificate(files("client.pem"), files("client.key")))));
+}
+
+constexpr const char* restricted = R"(authorization { users = [
+  {user: app, password: p, permissions: {publish: ["foo", "$JS.API.>"], subscribe: ["foo", "mine.>"]}}
+] })";
+
+// nats 12.6: SUB and flush succeed, the -ERR between them fails the start, by name.
+TEST_F(nats_auth, N3_forbidden_subscription_aborts_the_start) {
+  const nats_server server(restricted);
+  connected_broker b = value_of(try_connect(server, connect_options().user("app", "p")));
+  collecting_sink sink;
+  open_options options;
+  const auto refused = run(b.open(subject("bar"), sink, options));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(), make_error_code(errc::subscribe));
+  EXPECT_NE(refused.error().message().find("bar"), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().server_text().find("ermissions"), std::string::npos) << refused.error().message();
+  const auto grouped = run(b.open(subject("baz").queue_group("g"), sink, options));
+  EXPECT_FALSE(grouped);
+  const auto allowed = run(b.open(subject("foo"), sink, options));
+  EXPECT_TRUE(allowed); // another one's violation is not its own
+  EXPECT_TRUE(run(std::move(b).shutdown()));
+}
+
+// nats 12.8: a forbidden inbox prefix: bounded, and the error has the server's words; an allowed prefix works.
+TEST_F(nats_auth, forbidden_inbox_prefix_is_bounded_and_a_permitted_one_works) {
+  const nats_server server(restricted);
+  connect_options options;
+  options.user("app", "p").api_timeout(500ms);
+  connected_broker silent = value_of(try_connect(server, options));
+  collecting_sink sink;
+  open_options none;
+  const auto refused = run(silent.open(jetstream("S", "foo"), sink, none));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(), make_error_code(errc::jetstream));
+  EXPECT_NE(refused.error().server_text().find("_INBOX"), std::string::npos) << refused.error().message();
+
+  options.inbox_prefix("mine");
+  connected_broker b = value_of(try_connect(server, options));
+  const auto missing = run(b.open(jetstream("S", "foo"), sink, none));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().server_code(), 10059) << missing.error().message(); // JetStream answered
+}
+
+} // namespace
+} // namespace millrace::nats::test

@@ -1,0 +1,47 @@
+// The conformance suites on NATS core and JetStream, in process on the virtual clock.
+#include <millrace/nats.hpp>
+#include <millrace/testing/conformance_gtest.hpp>
+
+namespace millrace::nats {
+namespace {
+
+using namespace std::chrono_literals;
+namespace conformance = testing::conformance;
+
+conformance::kit_ptr core_kit() {
+  return conformance::kit_of<broker>({
+      .name = "nats_core",
+      .can = {.groups = true, .requests = true, .refuses_unheard = true},
+      .make = [] { return broker("nats://127.0.0.1:4222"); },
+      .source = [](const std::string& name) { return subject(name).queue_group("of_" + name); },
+      .at = [](const std::string& host_port) { return broker("nats://" + host_port); },
+  });
+}
+
+conformance::kit_ptr jetstream_kit() {
+  return conformance::kit_of<broker, jetstream, jetstream_publish>({
+      .name = "nats_jetstream",
+      .can = {.settles = true,
+              .requeues = true,
+              .delays = true,
+              .counts_deliveries = true,
+              .redelivers_unsettled = true,
+              .groups = true},
+      .make = [] { return broker("nats://127.0.0.1:4222"); },
+      .source = [](const std::string& name) { return jetstream(name, name).durable("reader").ack_wait(1s); },
+      .at = [](const std::string& host_port) { return broker("nats://" + host_port); },
+  });
+}
+
+[[maybe_unused]] const bool registered = conformance::register_checks({core_kit(), jetstream_kit()});
+
+// N1 and N7: the in-process transport goes through the lifecycle of every broker, in the same suites as a server.
+TEST(nats_conformance, L1_L2_L3_L4_N7_are_checked_in_process) {
+  for (const auto& kit : {core_kit(), jetstream_kit()}) {
+    for (const char* rule : {"L1", "L2", "L3", "L4"})
+      EXPECT_TRUE(conformance::proves(*kit, rule)) << kit->name() << ' ' << rule;
+  }
+}
+
+} // namespace
+} // namespace millrace::nats
