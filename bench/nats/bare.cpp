@@ -66,8 +66,9 @@ int pull(const run_options& options) {
   jsSubOptions_Init(&how);
   how.Stream = stream;
   how.Config.MaxAckPending = ack_pending;
+  const std::string durable = consumer_name();
   natsSubscription* sub = nullptr;
-  check(js_PullSubscribe(&sub, js, stream_subject, nullptr, nullptr, &how, nullptr), "pull subscribe");
+  check(js_PullSubscribe(&sub, js, stream_subject, durable.c_str(), nullptr, &how, nullptr), "pull subscribe");
   meter m(options.messages);
   for (std::size_t done = 0; done < options.messages;) {
     natsMsgList list;

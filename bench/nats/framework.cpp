@@ -75,7 +75,7 @@ int pull(const run_options& options) {
   app.threads(options.threads);
   auto on = app.with_broker(broker_of(options));
   millrace::nats::jetstream source(stream, stream_subject);
-  source.max_ack_pending(ack_pending).pull_window(pull_batch);
+  source.durable(consumer_name()).max_ack_pending(ack_pending).pull_window(pull_batch);
   on.subscribe(source, [&m](millrace::bytes_view payload) { m.message(payload.size()); });
   auto running = started(app);
   m.wait();

@@ -14,6 +14,8 @@ std::string order_document() {
   return head + std::string(512 - head.size() - 2, 'n') + "\"}";
 }
 
+std::string consumer_name() { return "bench-" + std::to_string(::getpid()); }
+
 meter::moment meter::now() noexcept {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);

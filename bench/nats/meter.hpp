@@ -23,6 +23,9 @@ constexpr int pull_batch = 1000;
 constexpr int ack_pending = 4096;
 constexpr int pending_messages = 65'536;
 
+/// The durable consumer of this run; each run reads the whole stream.
+[[nodiscard]] std::string consumer_name();
+
 /// Messages that one credit lets the feeder send. It starts with a few credits, so that a consumer never holds as many
 /// messages as would make it a slow one, and never waits for the feeder.
 constexpr std::size_t credit_messages = 8192;

@@ -1,6 +1,11 @@
-"""Group `nats`: client CPU of ours over that of bare nats.c, in interleaved pairs on one server."""
+"""Group `nats`: client CPU of ours over that of bare nats.c, in interleaved pairs on one server.
+
+The measured client has one CPU and the server and the feeder have another, so that how often its threads wake each other
+does not depend on what else the machine does.
+"""
 import importlib.machinery
 import importlib.util
+import os
 import re
 import statistics
 import subprocess
@@ -17,6 +22,12 @@ FED = ("consume.16", "consume.json512")
 THREADS = {"consume.16": (0, 2), "publish.16": (0,), "consume.json512": (0, 2), "jetstream.pull": (0, 2)}
 REPORT = re.compile(r"cpu=([\d.]+) wall=([\d.]+)")
 RUN_TIMEOUT = 60
+CPUS = sorted(os.sched_getaffinity(0))
+CLIENT_CPU, OTHER_CPU = CPUS[0], CPUS[-1]
+
+
+def on_client_cpu():
+    os.sched_setaffinity(0, {CLIENT_CPU})
 
 
 def server_starter():
@@ -30,7 +41,7 @@ def run_side(program, side, case, url, threads):
     """CPU seconds and wall seconds for a million messages, from the first to the last, of one process."""
     messages = MESSAGES[case]
     command = [program, side, case, url, str(messages), str(threads)]
-    client = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    client = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=on_client_cpu)
     feeder = subprocess.Popen([program, "feed", case, url, str(messages)], stdin=client.stdout) if case in FED else None
     try:
         _, said = client.communicate(timeout=RUN_TIMEOUT) if feeder is None else (None, read_errors(client))
@@ -80,6 +91,7 @@ def spread(name, unit, values):
 
 def run(build_dir, options):
     program = str(build_dir / "bench" / "bench_nats")
+    os.sched_setaffinity(0, {OTHER_CPU})  # what this starts from here on inherits it
     with tempfile.TemporaryDirectory() as folder:
         server, url = server_starter()(folder)
         try:
@@ -94,3 +106,4 @@ def run(build_dir, options):
         finally:
             server.kill()
             server.wait()
+            os.sched_setaffinity(0, set(CPUS))
