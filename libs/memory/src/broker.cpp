@@ -113,7 +113,7 @@ task<open_result> connected_broker::open(const topic& source, sink& to, const op
   const std::size_t window = source.window_size() > 0
                                  ? source.window_size()
                                  : std::max<std::size_t>(default_window, 2 * std::size_t{options.workers});
-  auto subscribed = hub_->subscribe(source, to, window);
+  auto subscribed = hub_->subscribe(source, to, window, options.workers);
   if (!subscribed) co_return fail(std::move(subscribed).error());
   co_return std::make_unique<subscription>(hub_, std::move(*subscribed));
 }

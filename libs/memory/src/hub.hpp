@@ -55,7 +55,8 @@ class hub : public std::enable_shared_from_this<hub> {
   void forget_request(const std::string& inbox) noexcept;
   [[nodiscard]] bool has_listener(std::string_view topic) const;
 
-  [[nodiscard]] result<std::unique_ptr<consumer>> subscribe(const topic& source, sink& to, std::size_t window);
+  [[nodiscard]] result<std::unique_ptr<consumer>> subscribe(const topic& source, sink& to, std::size_t window,
+                                                            std::size_t workers);
   /// No delivery begins after this; `consumer::quiet` says when the last one ended.
   void close_consumer(consumer& c) noexcept;
   /// Takes a closed, quiet consumer out; what it holds is given back when it is released.

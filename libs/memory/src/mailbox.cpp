@@ -27,14 +27,15 @@ mailbox& hub::mailbox_for(const topic& source) {
   return box;
 }
 
-result<std::unique_ptr<consumer>> hub::subscribe(const topic& source, sink& to, std::size_t window) {
+result<std::unique_ptr<consumer>> hub::subscribe(const topic& source, sink& to, std::size_t window,
+                                                 std::size_t workers) {
   lock held(mutex_);
   if (closed()) return fail(errc::closed, "subscribe to '" + source.name() + "'");
   if (source.start()) {
     if (auto kept = check_kept(source.name(), *source.start()); !kept) return fail(std::move(kept).error());
   }
   mailbox& box = mailbox_for(source);
-  auto c = std::make_unique<consumer>(to, *runtime_, window, box);
+  auto c = std::make_unique<consumer>(to, *runtime_, window, workers, box);
   box.consumers.push_back(c.get());
   pump(box, held);
   return c;
@@ -142,8 +143,8 @@ void hub::released(node& n) noexcept {
     give_back(n);
   if (c.closed) [[unlikely]]
     forget_leaving(c);
-  else if (c.in_flight > c.window / 2)
-    return;
+  else if (ended && c.in_flight > c.refill)
+    return; // enough at hand; what was given back is never held up
   if (!box.ready.empty()) pump(box, held);
 }
 

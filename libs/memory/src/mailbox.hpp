@@ -13,14 +13,15 @@ namespace millrace::memory {
 /// One subscriber of a mailbox. Guarded by the hub's mutex.
 class consumer {
  public:
-  consumer(sink& to, runtime& rt, std::size_t window, mailbox& box) noexcept
-      : target(&to), window(window), box(&box), quiet(rt) {
+  consumer(sink& to, runtime& rt, std::size_t window, std::size_t workers, mailbox& box) noexcept
+      : target(&to), window(window), refill(window >= 2 * workers ? window / 2 : window - 1), box(&box), quiet(rt) {
     quiet.set();
   }
   [[nodiscard]] std::size_t room() const noexcept { return closed || in_flight >= window ? 0 : window - in_flight; }
 
   sink* target;
   std::size_t window;
+  std::size_t refill; ///< while more are out than this, the next hand-over waits: fewer, larger batches
   std::size_t in_flight = 0;
   mailbox* box;
   incoming_batch outbox;   ///< taken from the mailbox, not yet handed over
