@@ -133,8 +133,7 @@ result<receipt> hub::publish(const outgoing& message, std::string_view reply_to)
   topic_state& t = topic_named(message.destination);
   receipt accepted;
   accepted.sequence = append(t, message, reply_to);
-  for (std::size_t i = 0; i < t.mailboxes.size(); ++i)
-    pump(*t.mailboxes[i], held);
+  pump_all(t, held);
   return accepted;
 }
 
@@ -152,12 +151,21 @@ result<void> hub::publish_all(const std::vector<buffered_message>& messages) {
     const outgoing message{m.destination, as_bytes(m.payload), &m.headers};
     if (requests_.empty() || !answer_request(message)) append(topic_named(m.destination), message, {});
   }
-  for (const auto& [destination, count] : counts) {
-    topic_state& t = topic_named(destination);
-    for (std::size_t i = 0; i < t.mailboxes.size(); ++i)
-      pump(*t.mailboxes[i], held);
-  }
+  for (const auto& [destination, count] : counts)
+    pump_all(topic_named(destination), held);
   return {};
+}
+
+/// The lock is released meanwhile: a subscription that goes shifts the others, which must not be passed over.
+void hub::pump_all(topic_state& t, lock& held) noexcept {
+  for (std::size_t i = 0; i < t.mailboxes.size();) {
+    mailbox* box = t.mailboxes[i];
+    pump(*box, held);
+    if (i < t.mailboxes.size() && t.mailboxes[i] == box)
+      ++i;
+    else
+      i = 0;
+  }
 }
 
 bool hub::has_listener(std::string_view topic) const {

@@ -88,6 +88,7 @@ class hub : public std::enable_shared_from_this<hub> {
   [[nodiscard]] bool answer_request(const outgoing& message);
   [[nodiscard]] mailbox& mailbox_for(const topic& source);
   void pump(mailbox& box, lock& held) noexcept;
+  void pump_all(topic_state& t, lock& held) noexcept;
   void hand_over(consumer& c, lock& held) noexcept;
   void give_back(node& n) noexcept;
   void forget_leaving(consumer& c) noexcept;
