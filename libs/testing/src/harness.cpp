@@ -135,7 +135,7 @@ void harness::wait_for(std::string_view name, std::size_t n) {
 
 void harness::wait_for_published(std::string_view destination, std::size_t n) {
   const record_filter of{{}, std::string(destination)};
-  wait("published to '" + of.name + "'", n, "messages", [&] { return record_->publishes(of).size(); });
+  wait("published to '" + of.name + "'", n, "messages", [&] { return record_->publish_count(of); });
 }
 
 void harness::assert_running() {

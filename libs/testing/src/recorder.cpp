@@ -62,6 +62,8 @@ void recorder::handled(const handled_event& event) noexcept {
   seen.failed = event.failed;
   seen.settled = event.settled;
   seen.failure_text = event.failure_text;
+  seen.call = event.call;
+  seen.batch_size = event.batch_size;
   {
     const std::scoped_lock lock(mutex_);
     deliveries_.push_back(std::move(seen));
@@ -100,11 +102,22 @@ std::vector<recorded_publish> recorder::publishes(const record_filter& of) const
   return found;
 }
 
+/// A call counts when all of its messages are settled.
 std::size_t recorder::calls(const record_filter& of) const {
   const std::scoped_lock lock(mutex_);
-  return static_cast<std::size_t>(std::ranges::count_if(deliveries_, [&](const recorded_delivery& d) {
-    return names(of, d.broker, d.subscription) && d.reached_handler();
-  }));
+  std::map<std::uint64_t, std::size_t> begun;
+  std::size_t complete = 0;
+  for (const auto& d : deliveries_) {
+    if (!names(of, d.broker, d.subscription) || !d.reached_handler()) continue;
+    if (++begun[d.call] == d.batch_size) ++complete;
+  }
+  return complete;
+}
+
+std::size_t recorder::publish_count(const record_filter& of) const {
+  const std::scoped_lock lock(mutex_);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(publishes_, [&](const recorded_publish& p) { return names(of, p.broker, p.destination); }));
 }
 
 std::string recorder::published_summary(std::string_view broker) const {

@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace testing_test {
 namespace {
@@ -20,6 +23,13 @@ using millrace::testing::expectation_failed;
 using millrace::testing::outcome_kind;
 using millrace::testing::test_service;
 namespace memory = millrace::memory;
+
+millrace::task<void> publish_three(millrace::publisher<memory::publish> to) {
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    auto sent = co_await to.publish("orders", order{id, "tea"});
+    if (!sent) throw std::runtime_error(sent.error().message());
+  }
+}
 
 void reject(const order&) { throw std::runtime_error("the handler is broken"); }
 
@@ -81,6 +91,40 @@ TEST(failures, a_message_that_used_its_attempts_up_is_seen_as_a_dead_letter) {
   t.publish("orders", order{1, "tea"}, millrace::testing::headers({{"tenant", "eu"}}));
   t.subscription("orders").called(3).attempts(3);
   t.published("orders.dead").once().with(order{1, "tea"}).header("tenant", "eu");
+}
+
+TEST(batches, are_one_call_each) {
+  millrace::service app{{.title = "batches"}};
+  auto on = app.with_broker(memory::broker{});
+  auto orders = on.publisher();
+  on.subscribe_batches("orders", 2, [](std::span<const order>) { return drop(); });
+  test_service t(app);
+  t.drive(publish_three(orders));
+  const auto seen = t.subscription("orders");
+  seen.called(2).with(order{3, "tea"}).settled(drop()).assert_outcome(outcome_kind::drop);
+  EXPECT_EQ(seen.batch_sizes(), (std::vector<std::size_t>{2, 1}));
+  EXPECT_EQ(seen.received<order>().size(), 3U);
+}
+
+TEST(batches, have_no_sole_payload) {
+  millrace::service app{{.title = "batches"}};
+  auto on = app.with_broker(memory::broker{});
+  auto orders = on.publisher();
+  on.subscribe_batches("orders", 3, [](std::span<const order>) {
+    std::vector<millrace::outcome> each;
+    each.push_back(ack());
+    each.push_back(drop());
+    each.push_back(ack());
+    return each;
+  });
+  test_service t(app);
+  t.drive(publish_three(orders));
+  const auto seen = t.subscription("orders");
+  seen.called_once();
+  std::string what = thrown<expectation_failed>([&] { seen.with(order{3, "tea"}); });
+  EXPECT_NE(what.find("got a batch of 3\n"), std::string::npos) << what;
+  what = thrown<expectation_failed>([&] { seen.settled(ack()); });
+  EXPECT_NE(what.find("expected ack, got drop\n"), std::string::npos) << what;
 }
 
 TEST(failures, a_value_that_does_not_encode_is_refused_before_the_broker) {

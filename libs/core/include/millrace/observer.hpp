@@ -5,13 +5,14 @@
 #include <millrace/headers.hpp>
 #include <millrace/outcome.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace millrace {
 
-/// How one handler call went, told after the settlement. Everything is lent for the call.
+/// How one message went, told after its settlement. Everything is lent for the call.
 struct handled_event {
   enum class failure : std::uint8_t { none, decode, exception, cancelled };
   std::string_view broker;
@@ -23,6 +24,8 @@ struct handled_event {
   failure failed = failure::none;
   std::optional<settlement> settled; ///< what the handler or the policy chose; nothing: left unsettled
   std::string_view failure_text;
+  std::uint64_t call = 0;     ///< numbers the calls of the subscription's handler; the messages of a batch share it
+  std::size_t batch_size = 1; ///< how many share it
 };
 
 /// One message that left through a publisher, a reply or a copy, told when it is handed to the broker.

@@ -174,8 +174,13 @@ task<void> batch_lane::settle_elements() {
                                 std::to_string(each->size()) + " outcomes for " + std::to_string(elements_.size()) +
                                 " messages; the rest is delivered again");
   }
-  for (std::size_t i = 0; i < elements_.size(); ++i)
-    co_await settle_element(*loop_, *elements_[i], element_ending(i));
+  const std::uint64_t number = loop_->next_call();
+  for (std::size_t i = 0; i < elements_.size(); ++i) {
+    ending how = element_ending(i);
+    how.call = number;
+    how.batch_size = elements_.size();
+    co_await settle_element(*loop_, *elements_[i], std::move(how));
+  }
   if (failed_) co_return;
   // The whole batch is settled: its own continuations run once.
   run_continuations(*loop_, call_->answer().take_continuations(), call_->answer().kind());

@@ -41,6 +41,8 @@ void tell(subscription_loop& loop, incoming& m, const ending& how, std::optional
   event.failed = how.failure;
   event.settled = settled;
   event.failure_text = how.text;
+  event.call = how.call == 0 ? loop.next_call() : how.call;
+  event.batch_size = how.batch_size;
   loop.environment().watcher->handled(event);
 }
 

@@ -10,6 +10,7 @@
 #include <millrace/registration.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -69,6 +70,8 @@ class subscription_loop final : public sink {
   [[nodiscard]] const consume_chain& chain() const noexcept { return chain_; }
   [[nodiscard]] redelivery& retries() noexcept { return redelivery_; }
   [[nodiscard]] bool watched() const noexcept { return environment_.watcher != nullptr; }
+  /// Numbers the calls of the handler, for an observer.
+  [[nodiscard]] std::uint64_t next_call() noexcept { return calls_.fetch_add(1, std::memory_order_relaxed) + 1; }
   void failed_fast(const std::string& why) noexcept;
 
  private:
@@ -93,6 +96,7 @@ class subscription_loop final : public sink {
   std::size_t deadlines_ = 0;   ///< deadlines of partial batches that are still to come
   std::size_t rotation_ = 0;
   std::atomic<bool> halted_ = false;
+  std::atomic<std::uint64_t> calls_ = 0;
   event quiet_; ///< set while no worker works and nothing waits
 };
 

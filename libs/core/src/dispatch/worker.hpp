@@ -5,6 +5,7 @@
 #include <millrace/observer.hpp>
 #include <millrace/task.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct ending {
   handled_event::failure failure = handled_event::failure::none;
   std::string text;
   bool stops_service = false;
+  std::uint64_t call = 0; ///< of a batch: its number; 0: to be numbered
+  std::size_t batch_size = 1;
 };
 
 /// One of the registration's workers: handles what its loop gives it, one step at a time, and continues on the runtime

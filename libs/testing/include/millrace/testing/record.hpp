@@ -41,6 +41,8 @@ struct recorded_delivery {
   handled_event::failure failed = handled_event::failure::none;
   std::optional<settlement> settled; ///< what the handler or the policy chose; nothing: left unsettled
   std::string failure_text;
+  std::uint64_t call = 0;     ///< the messages of a batch share it
+  std::size_t batch_size = 1; ///< how many share it
 
   [[nodiscard]] outcome_kind kind() const noexcept;
   /// False: the payload did not decode.
@@ -69,8 +71,9 @@ class recorder final : public observer {
 
   [[nodiscard]] std::vector<recorded_delivery> deliveries(const record_filter& of) const;
   [[nodiscard]] std::vector<recorded_publish> publishes(const record_filter& of) const;
-  /// How many of the deliveries were calls of the handler.
+  /// How often the handler was called; a batch is one call.
   [[nodiscard]] std::size_t calls(const record_filter& of) const;
+  [[nodiscard]] std::size_t publish_count(const record_filter& of) const;
   /// What was published where, for messages: "'orders' 2, 'invoices' 1".
   [[nodiscard]] std::string published_summary(std::string_view broker) const;
 

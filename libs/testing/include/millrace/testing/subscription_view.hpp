@@ -18,7 +18,8 @@
 namespace millrace::testing {
 
 /// What was recorded of one subscription: expectations, which chain and throw `expectation_failed`, and the raw
-/// material. It reads the record anew at each call, from any thread, and may outlive the `test_service`.
+/// material. A payload that did not decode is no call of the handler, but is looked at like one. It reads the record
+/// anew at each call, from any thread, and may outlive the `test_service`.
 ///
 ///     t.subscription("orders").called_once().with(order{1, "tea"}).settled(millrace::ack());
 class subscription_view {
@@ -26,35 +27,35 @@ class subscription_view {
   subscription_view(std::shared_ptr<const recorder> record, record_filter of) noexcept
       : record_(std::move(record)), of_(std::move(of)) {}
 
-  /// The handler was called `n` times. A payload that did not decode is no call.
+  /// The handler was called `n` times. A batch is one call, a payload that did not decode is none.
   const subscription_view& called(std::size_t n) const;
   const subscription_view& called_once() const { return called(1); }
   const subscription_view& not_called() const { return called(0); }
 
-  /// The most recent delivery carried this value: its payload is decoded and compared, with `==` or, for described
-  /// structs without one, member by member.
+  /// The most recent call was for this value alone: its payload is decoded and compared, with `==` or, for described
+  /// structs without one, member by member. A larger batch fails, and says its size.
   template <class Codec = json_codec, std::default_initializable T>
   const subscription_view& with(const T& value) const {
     const std::string expected = wording(detail::show_value(value));
-    const recorded_delivery last = latest("a delivery with " + expected);
+    const recorded_delivery last = sole("a delivery with " + expected);
     T actual{};
     auto decoded = Codec::decode(as_bytes(last.payload), actual);
     if (decoded && detail::same_value(value, actual)) return *this;
     payload_differs(expected, last, decoded);
   }
-  /// The most recent delivery carried exactly these bytes.
+  /// The most recent call was for exactly these bytes.
   const subscription_view& with_text(std::string_view payload) const;
   const subscription_view& with_bytes(bytes_view payload) const { return with_text(as_text(payload)); }
-  /// The most recent delivery had this header.
+  /// The message of the most recent call had this header.
   const subscription_view& header(std::string_view name, std::string_view value) const;
 
-  /// The most recent delivery was settled like this: `millrace::ack()`, `millrace::retry_after(5s)`, ….
+  /// Everything in the most recent call was settled like this: `millrace::ack()`, `millrace::retry_after(5s)`, ….
   const subscription_view& settled(const outcome& how) const;
-  /// The most recent delivery was left unsettled, so that the broker redelivers it.
+  /// Everything in the most recent call was left unsettled, so that the broker redelivers it.
   const subscription_view& left_unsettled() const;
-  /// The most recent delivery ended like this.
+  /// Everything in the most recent call ended like this.
   const subscription_view& assert_outcome(outcome_kind kind) const;
-  /// The most recent delivery was the `n`th attempt at its message.
+  /// The most recent call was the `n`th attempt at its message.
   const subscription_view& attempts(std::uint32_t n) const;
 
   /// The values that the handler was called with, in order. Throws `expectation_failed` if one does not decode as `T`.
@@ -68,6 +69,8 @@ class subscription_view {
   }
   /// The payloads that the handler was called with, in order.
   [[nodiscard]] std::vector<std::string> received_text() const;
+  /// How many messages each call had, in order.
+  [[nodiscard]] std::vector<std::size_t> batch_sizes() const;
   /// How each delivery ended, in order; those that did not decode included.
   [[nodiscard]] std::vector<outcome_kind> outcomes() const;
   /// Every delivery, in order; those that did not decode included.
@@ -75,7 +78,8 @@ class subscription_view {
 
  private:
   static std::string wording(std::string shown) { return shown.empty() ? "the expected value" : shown; }
-  [[nodiscard]] recorded_delivery latest(const std::string& expected) const;
+  [[nodiscard]] std::vector<recorded_delivery> latest(const std::string& expected) const;
+  [[nodiscard]] recorded_delivery sole(const std::string& expected) const;
   [[noreturn]] void payload_differs(const std::string& expected, const recorded_delivery& last,
                                     const result<void>& decoded) const;
   [[noreturn]] void undecodable(const recorded_delivery& d, const result<void>& decoded) const;
