@@ -26,6 +26,7 @@ task<void> shutdown_is_bounded(stage& on) {
 task<void> publishers_answer_closed_afterwards(stage& on) {
   const std::string name = on.fresh();
   connection* c = co_await on.connect();
+  co_await on.open(*c, name);
   const auto used = stage::publisher(*c);
   const auto unused = stage::publisher(*c);
   const auto alias = used;
@@ -41,9 +42,12 @@ task<void> publishers_answer_closed_afterwards(stage& on) {
 }
 
 task<void> a_service_publisher_answers_closed_afterwards(stage& on) {
-  const std::string destination = on.kit().destination(on.fresh());
+  const std::string name = on.fresh();
+  const std::string destination = on.kit().destination(name);
   service made{{.title = "conformance"}};
-  const auto publisher = on.mount(made).publisher();
+  mounted& broker = on.mount(made);
+  broker.subscribe(name, [](bytes_view, context&) { return ack(); });
+  const auto publisher = broker.publisher();
   const header_map none;
   service_run* run = co_await on.start(made);
   auto sent = co_await publisher->publish(destination, "before", none);
