@@ -244,6 +244,17 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(info.param.check) + "_" + std::to_string(static_cast<int>(info.param.what));
     });
 
+// A source whose subscriptions each get everything is no group.
+TEST(memory_conformance, a_group_that_shares_nothing_is_found) {
+  const auto lying = conformance::kit_of<broker>({.name = "lying",
+                                                  .can = everything,
+                                                  .make = [] { return broker{}; },
+                                                  .source = [](const std::string& name) { return topic(name); }});
+  const auto found =
+      std::ranges::find(conformance::checks(), "a_retry_reaches_one_member_of_a_group", &conformance::check::name);
+  EXPECT_EQ(found->run(lying).what, conformance::verdict::kind::failed);
+}
+
 // A kit that declares less than its broker does is found out as well.
 TEST(memory_conformance, a_capability_that_is_not_declared_is_found) {
   auto less = everything;

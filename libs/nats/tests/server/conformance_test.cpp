@@ -38,6 +38,11 @@ conformance::kit_ptr core_kit() {
   });
 }
 
+/// Its first deliveries may all be held: the default window begins with two.
+jetstream durable(const std::string& name) {
+  return jetstream(name, name).durable("reader").ack_wait(1s).pull_window(16);
+}
+
 conformance::kit_ptr jetstream_kit() {
   return conformance::kit_of<broker, jetstream, jetstream_publish>({
       .name = "nats_jetstream",
@@ -51,7 +56,7 @@ conformance::kit_ptr jetstream_kit() {
               .shared = true,
               .stores = true},
       .make = [] { return broker(server().url()); },
-      .source = [](const std::string& name) { return jetstream(name, name).durable("reader").ack_wait(1s); },
+      .source = durable,
       .prepare = add_stream,
       .at = [](const std::string& host_port) { return broker("nats://" + host_port); },
       .refused = [](const std::string& name) { return jetstream(name, name); }, // there is no such stream

@@ -18,6 +18,11 @@ conformance::kit_ptr core_kit() {
   });
 }
 
+/// Its first deliveries may all be held: the default window begins with two.
+jetstream durable(const std::string& name) {
+  return jetstream(name, name).durable("reader").ack_wait(1s).pull_window(16);
+}
+
 conformance::kit_ptr jetstream_kit() {
   return conformance::kit_of<broker, jetstream, jetstream_publish>({
       .name = "nats_jetstream",
@@ -28,7 +33,7 @@ conformance::kit_ptr jetstream_kit() {
               .redelivers_unsettled = true,
               .groups = true},
       .make = [] { return broker("nats://127.0.0.1:4222"); },
-      .source = [](const std::string& name) { return jetstream(name, name).durable("reader").ack_wait(1s); },
+      .source = durable,
       .at = [](const std::string& host_port) { return broker("nats://" + host_port); },
   });
 }
