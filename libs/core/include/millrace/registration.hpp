@@ -50,6 +50,7 @@ struct subscription_plan {
 
   consume_links middleware; ///< outermost first
   std::vector<bound_output> outputs;
+  std::vector<publish_transform> reply_transforms;
 
   /// Puts a router's prefix in front of every name.
   void add_prefix(std::string_view prefix);
@@ -82,6 +83,19 @@ class registration {
   registration& retry_to(std::string destination);
   /// Publishes what the handler returns here, then acknowledges; if the publish fails the message is delivered again.
   registration& reply(std::string destination);
+  /// The same, with a transform for the replies; its draft knows the delivery that is answered.
+  registration& reply(std::string destination, publish_transform change);
+  /// The publisher that replies leave through, with its policy, transforms and broker. Default: the broker's default
+  /// policy.
+  template <class Policy> registration& reply_through(const publisher<Policy>& to) {
+    plan_->replies = to.cell();
+    return *this;
+  }
+  /// The publisher that retry copies and dead letters leave through. Default: the broker's default policy.
+  template <class Policy> registration& retry_through(const publisher<Policy>& to) {
+    plan_->copies = to.cell();
+    return *this;
+  }
   /// Publishes what the handler returns to the address that the sender asked for; without one, nothing is published.
   registration& reply_to_sender();
   /// What becomes of a message whose handler threw. Default: `fail_fast`.

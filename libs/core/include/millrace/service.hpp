@@ -58,8 +58,8 @@ template <broker_type Broker, class State = void, class Codec = json_codec> clas
  private:
   template <class, broker_type, class, class> friend class mount;
   registration& add(std::unique_ptr<detail::subscription_plan> plan) {
-    plan->copies = cell(typename connected::default_policy{});
-    plan->replies = plan->copies;
+    if (!plan->copies) plan->copies = cell(typename connected::default_policy{});
+    if (!plan->replies) plan->replies = cell(typename connected::default_policy{});
     return entry_->add(std::move(plan));
   }
   template <class Policy> std::shared_ptr<detail::publish_cell> cell(Policy policy) {

@@ -39,6 +39,10 @@ registration& registration::reply(std::string destination) {
   plan_->reply_to = std::move(destination);
   return *this;
 }
+registration& registration::reply(std::string destination, publish_transform change) {
+  plan_->reply_transforms.push_back(std::move(change));
+  return reply(std::move(destination));
+}
 registration& registration::reply_to_sender() {
   plan_->reply_to_sender = true;
   return *this;
@@ -150,6 +154,10 @@ detail::broker_entry::add_publisher(std::function<result<std::shared_ptr<publish
 
 result<void> detail::broker_entry::pair_publishers(runtime& rt, observer* watcher,
                                                    const std::vector<std::shared_ptr<publish_layer>>& layers) {
+  for (auto& plan : plans_) {
+    auto& transforms = plan->replies->pipeline.transforms;
+    transforms.insert(transforms.end(), plan->reply_transforms.begin(), plan->reply_transforms.end());
+  }
   for (auto& [cell, pair] : pairings_) {
     auto port = pair(connected());
     if (!port) return fail(std::move(port).error());
