@@ -13,7 +13,7 @@ namespace {
 
 using in_process::subscription_ptr;
 
-constexpr std::size_t max_payload = 1024 * 1024;
+constexpr std::size_t max_payload = 1024UL * 1024;
 /// The server closes a connection whose PUB or SUB line is longer; the verb, the sizes and the spaces take the rest of
 /// its 4096.
 constexpr std::size_t max_names = 4000;

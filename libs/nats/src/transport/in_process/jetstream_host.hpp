@@ -16,6 +16,11 @@ struct store_limits {
 /// What JetStream needs of the server around it.
 class jetstream_host {
  public:
+  jetstream_host() = default;
+  jetstream_host(const jetstream_host&) = delete;
+  jetstream_host& operator=(const jetstream_host&) = delete;
+  virtual ~jetstream_host() = default;
+
   [[nodiscard]] virtual time_point now() const noexcept = 0;
   /// Nanoseconds of Unix time.
   [[nodiscard]] virtual std::int64_t unix_time(time_point at) const noexcept = 0;
@@ -23,9 +28,6 @@ class jetstream_host {
   virtual void send(std::string_view to, envelope e) = 0;
   [[nodiscard]] virtual bool has_interest(std::string_view subject) const noexcept = 0;
   [[nodiscard]] virtual store_limits limits() const noexcept = 0;
-
- protected:
-  ~jetstream_host() = default;
 };
 
 } // namespace millrace::nats::detail::in_process

@@ -42,6 +42,11 @@ std::expected<pull_request, std::string> parse_json(std::string_view text, time_
   return r;
 }
 
+void charge(pull_request& r, std::int64_t size) noexcept {
+  r.max_bytes -= size;
+  if (r.max_bytes == 0) r.batch = 1; // this one, and no more
+}
+
 } // namespace
 
 std::expected<pull_request, std::string> parse_pull_request(std::string_view payload, time_point now) {
@@ -92,7 +97,7 @@ pull_request* pull_queue::next(std::int64_t size) {
     const bool too_big = r.max_bytes > 0 && size > r.max_bytes;
     if (too_big) answer_rest(r, "409", "Message Size Exceeds MaxBytes");
     if (!too_big && !is_over(r, now)) {
-      if (r.max_bytes > 0 && (r.max_bytes -= size) == 0) r.batch = 1; // this one, and no more
+      if (r.max_bytes > 0) charge(r, size);
       return &r;
     }
     waiting_.pop_front();

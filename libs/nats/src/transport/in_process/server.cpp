@@ -32,7 +32,7 @@ std::vector<subscription_ptr> in_process_server::disconnect(const connection_sta
   return router_.remove_all(from.id);
 }
 
-void in_process_server::publish(const connection_state& from, message_ptr m, std::string_view reply) {
+void in_process_server::publish(const connection_state& from, const message_ptr& m, std::string_view reply) {
   std::unique_lock lock(mutex_);
   const bool heard = router_.route(m->subject, {m, std::string(reply)}, from.echo ? 0 : from.id);
   const bool stored = jetstream_.publish(m, reply);

@@ -14,9 +14,7 @@ class in_process_server final : public std::enable_shared_from_this<in_process_s
                                 private in_process::jetstream_host {
  public:
   in_process_server(runtime& rt, const in_process_server_options& options);
-  ~in_process_server();
-  in_process_server(const in_process_server&) = delete;
-  in_process_server& operator=(const in_process_server&) = delete;
+  ~in_process_server() override;
 
   /// Must be called once, by the maker.
   void watch_clock();
@@ -24,7 +22,7 @@ class in_process_server final : public std::enable_shared_from_this<in_process_s
   [[nodiscard]] std::shared_ptr<in_process::connection_state> connect(bool echo);
   /// Takes every subscription of the connection away from the router.
   [[nodiscard]] std::vector<in_process::subscription_ptr> disconnect(const in_process::connection_state& from);
-  void publish(const in_process::connection_state& from, in_process::message_ptr m, std::string_view reply);
+  void publish(const in_process::connection_state& from, const in_process::message_ptr& m, std::string_view reply);
   [[nodiscard]] in_process::subscription_ptr subscribe(std::shared_ptr<in_process::connection_state> owner,
                                                        std::string_view subject, std::string_view queue, receiver& to);
   void unsubscribe(const in_process::subscription& s);

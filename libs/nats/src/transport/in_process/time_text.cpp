@@ -1,6 +1,5 @@
 #include "transport/in_process/time_text.hpp"
 
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 
@@ -12,8 +11,11 @@ using std::chrono::nanoseconds;
 /// Takes `width` digits from the front.
 bool take_number(std::string_view& text, std::size_t width, int& into) noexcept {
   if (text.size() < width) return false;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + width, into);
-  if (failed != std::errc{} || end != text.data() + width || into < 0) return false;
+  into = 0;
+  for (const char c : text.substr(0, width)) {
+    if (c < '0' || c > '9') return false;
+    into = into * 10 + (c - '0');
+  }
   text.remove_prefix(width);
   return true;
 }
