@@ -36,6 +36,7 @@ class inbox final : public receiver {
 
   [[nodiscard]] std::vector<std::string> payloads() const {
     std::vector<std::string> all;
+    all.reserve(messages.size());
     for (const heard& h : messages)
       all.push_back(h.status.empty() ? h.payload : h.status);
     return all;

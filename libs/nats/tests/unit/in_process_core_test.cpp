@@ -56,7 +56,7 @@ TEST_F(in_process_core, refuses_what_the_server_refuses) { // nats 3.1, 6, 10
 
 TEST_F(in_process_core, payload_limit_counts_the_header_block) { // nats 6, 10
   client c(rt);
-  constexpr std::size_t limit = 1024 * 1024;
+  constexpr std::size_t limit = 1024UL * 1024;
   constexpr std::size_t block = sizeof("NATS/1.0\r\nA: B\r\n\r\n") - 1;
   EXPECT_TRUE(c.publish("a", std::string(limit, 'x')));
   EXPECT_EQ(c.publish("a", std::string(limit + 1, 'x')).error(), millrace::errc::publish);
