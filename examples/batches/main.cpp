@@ -19,28 +19,30 @@ struct reading {
 };
 BOOST_DESCRIBE_STRUCT(reading, (), (sensor, value))
 
+/// One outcome an element, in the order of the batch.
+std::vector<millrace::outcome> store(std::span<const reading> batch) {
+  std::cout << "a batch of " + std::to_string(batch.size()) + "\n";
+  std::vector<millrace::outcome> each;
+  for (const reading& r : batch) {
+    const auto warn = [sensor = r.sensor] { std::cout << "sensor " + std::to_string(sensor) + " is broken\n"; };
+    if (r.value < 1000)
+      each.push_back(millrace::ack());
+    else
+      each.push_back(millrace::drop().then(warn));
+  }
+  return each;
+}
+
 int main(int argc, char** argv) {
   millrace::service app{{.title = "batches", .version = "1.0.0"}};
   auto on = app.with_broker(millrace::memory::broker{});
 
   auto left = std::make_shared<std::atomic<int>>(10);
-  on.subscribe_batches("readings", 4,
-                       [left](std::span<const reading> batch, millrace::context& ctx) {
-                         std::cout << "a batch of " + std::to_string(batch.size()) + "\n";
-                         std::vector<millrace::outcome> each;
-                         for (const reading& r : batch) {
-                           if (r.value < 1000)
-                             each.push_back(millrace::ack());
-                           else
-                             each.push_back(millrace::drop().then([sensor = r.sensor] {
-                               std::cout << "sensor " + std::to_string(sensor) + " is broken\n";
-                             }));
-                         }
-                         *left -= static_cast<int>(batch.size());
-                         if (*left == 0) ctx.stop_service();
-                         return each;
-                       })
-      .batch_wait(50ms);
+  const auto handler = [left](std::span<const reading> batch, millrace::context& ctx) {
+    if ((*left -= static_cast<int>(batch.size())) == 0) ctx.stop_service();
+    return store(batch);
+  };
+  on.subscribe_batches("readings", 4, handler).batch_wait(50ms);
 
   auto readings = on.publisher();
   app.after_startup([readings]() -> millrace::task<millrace::result<void>> {

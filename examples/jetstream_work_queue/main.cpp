@@ -1,5 +1,5 @@
-// A work queue on JetStream: jobs are stored, a durable consumer shares them among the processes that use its name, a job
-// that fails comes back later, and one that keeps failing ends as a dead letter.
+// A work queue on JetStream: jobs are stored, a durable consumer shares them among the processes that use its name, a
+// job that fails comes back later, and one that keeps failing ends as a dead letter.
 #include <millrace/millrace.hpp>
 #include <millrace/nats.hpp>
 
@@ -23,8 +23,8 @@ std::string server_url() {
   return url != nullptr ? url : "nats://127.0.0.1:4222";
 }
 
-// Streams belong to whoever runs the server, so Millrace creates none; a service can ask JetStream's own API for one. It
-// must be there before a subscription to it opens, hence a service of its own.
+// Streams belong to whoever runs the server, so Millrace creates none; a service can ask JetStream's own API for one.
+// It must be there before a subscription to it opens, hence a service of its own.
 millrace::task<void> create_stream(millrace::publisher<millrace::nats::publish> api) {
   constexpr std::string_view work =
       R"({"name":"WORK","subjects":["work.*"],"retention":"workqueue","storage":"memory"})";
@@ -58,8 +58,7 @@ int main(int argc, char** argv) {
   };
 
   on.subscribe(millrace::nats::jetstream("WORK", "work.jobs").durable("workers").ack_wait(10s),
-               [one_less](const job& j, millrace::context& ctx,
-                          millrace::field<millrace::nats::stream_sequence> at) {
+               [one_less](const job& j, millrace::context& ctx, millrace::field<millrace::nats::stream_sequence> at) {
                  auto answer = work(j, ctx, at);
                  if (answer.kind() == millrace::settlement_kind::ack) one_less(ctx);
                  return answer;

@@ -1,5 +1,5 @@
-// A service on core NATS: a queue group bills orders, an observer hears everything under "orders.". Core NATS pushes and
-// forgets: nothing is stored, nothing is acknowledged.
+// A service on core NATS: a queue group bills orders, an observer hears everything under "orders.". Core NATS pushes
+// and forgets: nothing is stored, nothing is acknowledged.
 #include <millrace/millrace.hpp>
 #include <millrace/nats.hpp>
 

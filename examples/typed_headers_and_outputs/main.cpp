@@ -60,11 +60,11 @@ int main(int argc, char** argv) {
 
   shop.subscribe("orders", pack).bind<parcels>(depot.publisher());
 
-  depot.subscribe("parcels.eu", [](const parcel& p, millrace::context& ctx,
-                                   const millrace::typed_headers<parcel_headers>& h) {
-    std::cout << "order " << p.order << (h->express ? " by express\n" : " by post\n");
-    if (p.order == 3) ctx.stop_service();
-  });
+  depot.subscribe("parcels.eu",
+                  [](const parcel& p, millrace::context& ctx, const millrace::typed_headers<parcel_headers>& h) {
+                    std::cout << "order " << p.order << (h->express ? " by express\n" : " by post\n");
+                    if (p.order == 3) ctx.stop_service();
+                  });
 
   auto orders = shop.publisher();
   app.after_startup([orders]() -> millrace::task<millrace::result<void>> {
