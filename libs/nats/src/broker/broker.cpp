@@ -22,7 +22,7 @@ task<result<connected_broker>> broker::connect(runtime& rt) && {
   result<std::shared_ptr<detail::transport>> wire =
       co_await detail::connect_libnats(rt, std::move(*servers), self.options_.settings(), listener);
   if (!wire) co_return fail(std::move(wire.error()));
-  shared->attach(std::move(*wire));
+  shared->attach(std::move(*wire), deliver_from::io_thread);
   co_return connected_broker(shared);
 }
 
@@ -35,7 +35,7 @@ task<result<connected_broker>> broker::connect_in_process(runtime& rt) && {
   detail::in_process_options options;
   options.no_echo = settings.no_echo;
   options.inbox_prefix = settings.inbox_prefix;
-  shared->attach(detail::make_in_process_transport(rt, options, *shared));
+  shared->attach(detail::make_in_process_transport(rt, options, *shared), deliver_from::anywhere);
   co_return connected_broker(shared);
 }
 

@@ -7,8 +7,9 @@ namespace millrace::nats::detail {
 
 connection::~connection() = default;
 
-void connection::attach(std::shared_ptr<transport> wire) {
+void connection::attach(std::shared_ptr<transport> wire, deliver_from from) {
   wire_ = std::move(wire);
+  from_ = from;
   mux_.emplace(runtime_, *wire_);
 }
 

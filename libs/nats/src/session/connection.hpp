@@ -3,6 +3,7 @@
 #include "session/request_mux.hpp"
 #include "transport/transport.hpp"
 
+#include <millrace/incoming.hpp>
 #include <millrace/nats/broker.hpp>
 #include <millrace/nats/options.hpp>
 
@@ -32,13 +33,15 @@ class connection final : public connection_listener, public std::enable_shared_f
  public:
   connection(runtime& rt, connect_settings settings) noexcept : runtime_(rt), settings_(std::move(settings)) {}
   ~connection();
-  void attach(std::shared_ptr<transport> wire);
+  /// `from`: whose thread messages arrive on.
+  void attach(std::shared_ptr<transport> wire, deliver_from from);
 
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
   [[nodiscard]] runtime& clock() noexcept { return runtime_; }
   [[nodiscard]] const connect_settings& settings() const noexcept { return settings_; }
   [[nodiscard]] transport& wire() noexcept { return *wire_; }
   [[nodiscard]] request_mux& mux() noexcept { return *mux_; }
+  [[nodiscard]] deliver_from delivers_from() const noexcept { return from_; }
 
   void add(std::weak_ptr<connection_observer> observer);
 
@@ -55,6 +58,7 @@ class connection final : public connection_listener, public std::enable_shared_f
   runtime& runtime_;
   const connect_settings settings_;
   std::shared_ptr<transport> wire_;
+  deliver_from from_ = deliver_from::anywhere;
   std::optional<request_mux> mux_;
   std::atomic<bool> closed_ = false;
   std::atomic<bool> stopping_ = false;

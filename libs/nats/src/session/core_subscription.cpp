@@ -5,7 +5,8 @@
 namespace millrace::nats::detail {
 
 core_reader::core_reader(std::shared_ptr<connection> shared, sink& to, std::string subject)
-    : pool_(core_pool::make(shared, shared->settings().pending_limit)), sink_(to), subject_(std::move(subject)) {}
+    : from_(shared->delivers_from()), pool_(core_pool::make(shared, shared->settings().pending_limit)), sink_(to),
+      subject_(std::move(subject)) {}
 
 void core_reader::on_message(received message) noexcept {
   core_delivery* const node = pool_->take();
@@ -14,7 +15,7 @@ void core_reader::on_message(received message) noexcept {
   node->load(std::move(message));
   incoming_batch batch;
   batch.push(*node);
-  sink_.deliver(std::move(batch), deliver_from::io_thread);
+  sink_.deliver(std::move(batch), from_);
 }
 
 void core_reader::on_dropped(std::uint64_t count) noexcept {

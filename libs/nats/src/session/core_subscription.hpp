@@ -25,6 +25,7 @@ class core_reader final : public receiver, public connection_observer {
   void close() noexcept { gate_.close(); }
 
  private:
+  const deliver_from from_;
   core_pool::owner pool_;
   sink& sink_;
   std::string subject_;

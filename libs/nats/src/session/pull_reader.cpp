@@ -40,7 +40,7 @@ pull_reader::reader_timer::reader_timer(pull_reader& r, void (pull_reader::*f)()
 
 pull_reader::pull_reader(std::shared_ptr<connection> shared, jetstream source, std::string consumer, sink& to,
                          unsigned workers)
-    : shared_(std::move(shared)), source_(std::move(source)), sink_(to),
+    : shared_(std::move(shared)), source_(std::move(source)), sink_(to), from_(shared_->delivers_from()),
       account_(std::make_shared<pull_account>(shared_)), pool_(jetstream_pool::make(account_, most_deliveries)),
       machine_(machine_config(source_, workers)), consumer_(std::move(consumer)), tick_(*this, &pull_reader::tick),
       retry_(*this, &pull_reader::retry) {
@@ -88,7 +88,7 @@ void pull_reader::on_message(received message) noexcept {
   if (account_->unsettled != nullptr && repeats(*node)) return;
   incoming_batch batch;
   batch.push(*node);
-  sink_.deliver(std::move(batch), deliver_from::io_thread);
+  sink_.deliver(std::move(batch), from_);
 }
 
 /// Of an ephemeral consumer. True: a message that was settled before its consumer was lost; settled again and done.

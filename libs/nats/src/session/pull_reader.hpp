@@ -75,6 +75,7 @@ class pull_reader final : public receiver,
   const std::shared_ptr<connection> shared_;
   const jetstream source_;
   sink& sink_;
+  const deliver_from from_;
   const std::shared_ptr<pull_account> account_;
   jetstream_pool::owner pool_;
   call_gate gate_;
