@@ -177,6 +177,68 @@ TEST(Batches, a_coroutine_handler_suspends_and_the_next_batch_waits) {
   EXPECT_EQ(*s.seen, (batches{{2}, {2}}));
 }
 
+struct doubled {
+  int n = 0;
+};
+BOOST_DESCRIBE_STRUCT(doubled, (), (n))
+
+/// Refuses the third publish.
+class third_fails final : public millrace::publish_layer {
+ public:
+  explicit third_fails(std::shared_ptr<int> calls) : calls_(std::move(calls)) {}
+  millrace::task<millrace::result<millrace::receipt>> around(millrace::publish_draft& d,
+                                                             millrace::next_publish next) override {
+    if (d.destination() == "doubled" && ++*calls_ == 3) co_return millrace::fail(millrace::errc::publish, "third");
+    auto sent = co_await next();
+    co_return sent;
+  }
+
+ private:
+  std::shared_ptr<int> calls_;
+};
+
+auto doubling() {
+  return [](std::span<const line> lines) {
+    std::vector<doubled> replies;
+    for (const line& l : lines)
+      replies.push_back({2 * l.n});
+    return replies;
+  };
+}
+
+// core 2.13
+TEST(BatchReplies, are_published_before_the_batch_is_acknowledged) {
+  batch_service s;
+  s.on.subscribe_batches("lines", 3, doubling()).batch_wait(10ms).reply("doubled");
+  s.on.subscribe("doubled", [seen = s.seen](const doubled& d) { seen->push_back({d.n}); });
+  s.start();
+  s.publish(numbered(1, 3));
+  ASSERT_TRUE(s.rt.advance(1s));
+  EXPECT_EQ(*s.seen, (batches{{2}, {4}, {6}}));
+}
+
+// core 3.55
+TEST(BatchReplies, in_a_transaction_a_failure_leaves_no_reply_visible_and_the_batch_comes_again) {
+  batch_service s;
+  auto publishes = std::make_shared<int>(0);
+  s.app.use(third_fails(publishes));
+  s.on.subscribe_batches("lines", 3, doubling()).batch_wait(10ms).reply("doubled").transactional();
+  s.on.subscribe("doubled", [seen = s.seen](const doubled& d) { seen->push_back({d.n}); });
+  s.start();
+  s.publish(numbered(1, 3));
+  ASSERT_TRUE(s.rt.advance(1s));
+  EXPECT_EQ(*s.seen, (batches{{2}, {4}, {6}}));
+  EXPECT_EQ(*publishes, 6);
+}
+
+TEST(BatchReplies, without_a_destination_are_refused_before_any_io) {
+  batch_service s;
+  s.on.subscribe_batches("lines", 3, doubling());
+  const auto checked = s.app.core()->check();
+  ASSERT_FALSE(checked);
+  EXPECT_NE(checked.error().message().find("reply"), std::string::npos);
+}
+
 // core 3.34
 TEST(Batches, a_size_of_zero_is_refused_before_any_io) {
   batch_service s;

@@ -136,17 +136,33 @@ TEST(Publishing, transforms_run_in_order_then_layers_the_last_one_outermost) {
   s.app.use(flaky(log)).use(once_more(log));
   auto pub = s.on.publisher();
   pub.transform([](millrace::publish_draft& d) -> millrace::result<void> {
-    d.set_destination("a");
+    d.headers().set("path", "a");
     return {};
   });
   pub.transform([](millrace::publish_draft& d) -> millrace::result<void> {
-    d.set_destination(std::string(d.destination()) + "b");
+    d.set_destination(std::string(d.headers().get("path").value_or("")) + "b");
     return {};
   });
   test_service t(s.app);
   ASSERT_TRUE(t.drive(send_text(pub, "x")));
   EXPECT_EQ(*log, (std::vector<std::string>{"retry>ab", "flaky", "flaky"}));
   t.published("ab").once();
+}
+
+// core 3.48
+TEST(Publishing, two_transforms_that_name_the_destination_are_an_error) {
+  orders_service s;
+  auto pub = s.on.publisher();
+  for (const char* name : {"a", "b"}) {
+    pub.transform([name](millrace::publish_draft& d) -> millrace::result<void> {
+      d.set_destination(name);
+      return {};
+    });
+  }
+  test_service t(s.app);
+  const auto done = t.drive(send_text(pub, "x"));
+  ASSERT_FALSE(done);
+  EXPECT_TRUE(done.error() == millrace::errc::invalid_options);
 }
 
 TEST(Publishing, a_transform_that_fails_stops_the_publish) {
@@ -208,6 +224,42 @@ TEST(Outputs, one_that_is_not_bound_is_refused_before_any_io_and_named) {
   const auto checked = s.app.core()->check();
   ASSERT_FALSE(checked);
   EXPECT_NE(checked.error().message().find("audit"), std::string::npos) << checked.error().message();
+}
+
+// core 3.41
+TEST(Replies, a_destination_that_the_type_fixes_beats_the_mounts) {
+  orders_service s;
+  s.on.subscribe("orders", [](const order& o) { return invoice{o.id}; }).reply("elsewhere");
+  test_service t(s.app);
+  t.publish("orders", order{4, "tea"});
+  t.published("invoices").once().with_text(R"({"total":4})");
+  t.published("elsewhere").none();
+}
+
+// core 3.41
+TEST(Replies, a_type_with_a_destination_needs_no_reply_at_the_mount) {
+  orders_service s;
+  s.on.subscribe("orders", [](const order& o) { return invoice{o.id}; });
+  test_service t(s.app);
+  t.publish("orders", order{4, "tea"});
+  t.published("invoices").once();
+}
+
+// core 3.41: transforms of a reply are its registration's alone
+TEST(Replies, transforms_do_not_touch_the_publisher_that_replies_leave_through) {
+  orders_service s;
+  auto pub = s.on.publisher();
+  s.on.subscribe("orders", [](const order& o) { return o; })
+      .reply("copies",
+             [](millrace::publish_draft& d) -> millrace::result<void> {
+               d.headers().set("from", d.origin()->subject());
+               return {};
+             })
+      .reply_through(pub);
+  test_service t(s.app);
+  ASSERT_TRUE(t.drive(send_text(pub, "x")));
+  t.publish("orders", order{4, "tea"});
+  t.published("copies").once().header("from", "orders");
 }
 
 // core 3.41

@@ -15,6 +15,17 @@ namespace millrace {
 namespace detail {
 template <class> inline constexpr bool is_span = false;
 template <class T> inline constexpr bool is_span<std::span<T>> = !std::is_same_v<std::span<T>, bytes_view>;
+template <class> inline constexpr bool is_vector = false;
+template <class T, class A> inline constexpr bool is_vector<std::vector<T, A>> = true;
+
+/// The element of a batch handler's replies, or nothing.
+template <class R> struct batch_reply_of {
+  using type = void;
+};
+template <class T, class A> struct batch_reply_of<std::vector<T, A>> {
+  using type = std::conditional_t<std::is_same_v<T, outcome>, void, T>;
+};
+template <class T, class E> struct batch_reply_of<std::expected<T, E>> : batch_reply_of<T> {};
 } // namespace detail
 
 /// The handler takes `std::span<const T>` (or `std::span<const bytes_view>`): it is called with batches.
@@ -105,11 +116,25 @@ template <class F, class Codec, class State> class typed_batch_invocation final 
       answer_with(std::forward<R>(answer));
     } else if constexpr (std::is_same_v<type, std::vector<outcome>>) {
       answer_each(std::forward<R>(answer));
+    } else if constexpr (detail::is_vector<type>) {
+      accept_replies(answer);
     } else {
-      static_assert(detail::is_expected<type>,
-                    "millrace: a batch handler answers nothing, an `outcome`, a `std::vector<outcome>`, or a "
-                    "`std::expected` of one of these");
+      static_assert(
+          detail::is_expected<type>,
+          "millrace: a batch handler answers nothing, an `outcome`, a `std::vector<outcome>`, a `std::vector` of "
+          "replies, or a `std::expected` of one of these");
       accept_expected(std::forward<R>(answer));
+    }
+  }
+
+  template <class T> void accept_replies(const std::vector<T>& replies) {
+    answer_with(ack());
+    for (const T& reply : replies) {
+      if (auto encoded = Codec::encode(reply, next_reply()); !encoded) {
+        drop_replies();
+        fail_with(std::move(encoded).error());
+        return answer_with(drop());
+      }
     }
   }
 
@@ -142,6 +167,10 @@ template <class F, class Codec, class State> class typed_batch_factory final : p
     return made;
   }
   void outputs(std::vector<output_need>& needs) const override { detail::collect_outputs<F>(needs); }
+  reply_form replies() const noexcept override {
+    using answer = typename detail::unwrap_task<typename detail::callable<F>::result_type>::type;
+    return detail::form_of<typename detail::batch_reply_of<answer>::type, Codec>();
+  }
 
  private:
   std::shared_ptr<F> handler_;

@@ -3,6 +3,7 @@
 #include <millrace/invocation.hpp>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace millrace {
@@ -29,10 +30,12 @@ class batch_invocation {
   void replace_answer(outcome o) noexcept { uniform_ = std::move(o); }
   context& ctx() noexcept { return ctx_; }
   [[nodiscard]] std::vector<outcome>* each() noexcept { return has_each_ ? &each_ : nullptr; }
+  /// What the handler returned to be published before the batch is acknowledged.
+  [[nodiscard]] std::span<const byte_buffer> replies() const noexcept { return {replies_.data(), reply_count_}; }
   [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
   [[nodiscard]] bool is_plain() const noexcept {
-    return uniform_.kind() == settlement_kind::ack && !uniform_.has_continuation() && !has_each_ && !failure_ &&
-           !ctx_.hooks_;
+    return uniform_.kind() == settlement_kind::ack && !uniform_.has_continuation() && !has_each_ && reply_count_ == 0 &&
+           !failure_ && !ctx_.hooks_;
   }
   [[nodiscard]] std::unique_ptr<detail::settled_hook> take_hooks() noexcept { return std::move(ctx_.hooks_); }
 
@@ -44,6 +47,7 @@ class batch_invocation {
     failure_.reset();
     if (has_each_) each_.clear();
     has_each_ = false;
+    reply_count_ = 0;
   }
 
  protected:
@@ -54,6 +58,14 @@ class batch_invocation {
     each_ = std::move(each);
     has_each_ = true;
   }
+  /// The buffer of one more reply; reused from batch to batch.
+  [[nodiscard]] byte_buffer& next_reply() {
+    if (reply_count_ == replies_.size()) replies_.emplace_back();
+    byte_buffer& reply = replies_[reply_count_++];
+    reply.clear();
+    return reply;
+  }
+  void drop_replies() noexcept { reply_count_ = 0; }
   void fail_with(error e) noexcept { failure_ = std::move(e); }
 
  private:
@@ -61,6 +73,8 @@ class batch_invocation {
   outcome uniform_ = ack();
   std::vector<outcome> each_;
   bool has_each_ = false;
+  std::vector<byte_buffer> replies_;
+  std::size_t reply_count_ = 0;
   std::optional<error> failure_;
 };
 
@@ -73,6 +87,7 @@ class batch_invocation_factory {
   virtual ~batch_invocation_factory() = default;
   [[nodiscard]] virtual std::unique_ptr<batch_invocation> make(const invocation_binding& to) = 0;
   virtual void outputs(std::vector<output_need>& needs) const = 0;
+  [[nodiscard]] virtual reply_form replies() const noexcept = 0;
 };
 
 } // namespace millrace

@@ -43,7 +43,7 @@ template <class T, class E> struct reply_of<std::expected<T, E>> : reply_of<T> {
 template <class F, class Connected> consteval bool fields_fit() {
   using signature = callable<F>;
   return []<std::size_t... I>(std::index_sequence<I...>) {
-    const auto one = []<class P>(std::type_identity<P>) {
+    [[maybe_unused]] const auto one = []<class P>(std::type_identity<P>) {
       using type = std::remove_cvref_t<P>;
       if constexpr (is_field<type>)
         return std::is_void_v<typename type::broker_type> || std::is_same_v<typename type::broker_type, Connected>;
@@ -58,12 +58,27 @@ template <class F, class Connected> consteval bool fields_fit() {
 template <class F> void collect_outputs(std::vector<output_need>& needs) {
   using signature = callable<F>;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    const auto one = [&]<class P>(std::type_identity<P>) {
+    [[maybe_unused]] const auto one = [&]<class P>(std::type_identity<P>) {
       using type = std::remove_cvref_t<P>;
       if constexpr (is_output<type>) needs.push_back({type::tag(), type::name()});
     };
     (one(std::type_identity<typename signature::template argument<I + 1>>{}), ...);
   }(std::make_index_sequence<signature::arity - 1>());
+}
+
+/// How replies of this type leave.
+template <class Reply, class Codec> reply_form form_of() noexcept {
+  if constexpr (std::is_void_v<Reply>) {
+    return {};
+  } else {
+    static_assert(!declares_headers<Reply> && !templated_destination<Reply>,
+                  "millrace: a reply's type may fix its destination; one that declares headers or placeholders leaves "
+                  "through an `out<Marker>`");
+    reply_form form{true, {}, {}};
+    if constexpr (fixed_destination<Reply>) form.destination = Reply::destination;
+    if constexpr (!std::is_same_v<Reply, bytes_view>) form.content_type = Codec::content_type;
+    return form;
+  }
 }
 
 /// The text of a handler's error value, for the log: RustStream throws it away.
@@ -231,9 +246,9 @@ template <class F, class Codec, class State> class typed_factory final : public 
     return made;
   }
   void outputs(std::vector<output_need>& needs) const override { detail::collect_outputs<F>(needs); }
-  bool replies() const noexcept override {
+  reply_form replies() const noexcept override {
     using answer = typename detail::unwrap_task<typename detail::callable<F>::result_type>::type;
-    return !std::is_void_v<typename detail::reply_of<answer>::type>;
+    return detail::form_of<typename detail::reply_of<answer>::type, Codec>();
   }
 
  private:

@@ -101,6 +101,16 @@ struct output_need {
   std::string_view name;
 };
 
+/// How a handler's replies leave.
+struct reply_form {
+  bool any = false;              ///< the handler returns replies
+  std::string_view destination;  ///< fixed by the reply's type; it beats the registration's
+  std::string_view content_type; ///< the codec's; empty: bytes as they are
+};
+
+/// The header that names a payload's encoding, where it is not the default, JSON.
+inline constexpr std::string_view content_type_header = "content-type";
+
 /// Makes an invocation for each worker of a registration; owns the handler.
 class invocation_factory {
  public:
@@ -109,7 +119,7 @@ class invocation_factory {
   invocation_factory& operator=(const invocation_factory&) = delete;
   virtual ~invocation_factory() = default;
   [[nodiscard]] virtual std::unique_ptr<invocation> make(const invocation_binding& to) = 0;
-  [[nodiscard]] virtual bool replies() const noexcept = 0;
+  [[nodiscard]] virtual reply_form replies() const noexcept = 0;
   /// Adds the outputs that the handler takes.
   virtual void outputs(std::vector<output_need>& needs) const = 0;
 };

@@ -148,6 +148,9 @@ template <class Policy, class Codec, class T> auto start_message(publish_cell& c
   outbound_pieces<Policy> pieces(cell);
   if (auto encoded = Codec::encode(value, pieces.buffer.take()); !encoded) pieces.refused = std::move(encoded).error();
   pieces.encoded = true;
+  if constexpr (Codec::content_type != std::string_view("application/json")) {
+    pieces.edit_headers().set("content-type", Codec::content_type);
+  }
   if constexpr (fixed_destination<T>) pieces.destination = T::destination;
   return outbound<Policy, T, open_parts<T>(), !declares_headers<T>>(std::move(pieces));
 }

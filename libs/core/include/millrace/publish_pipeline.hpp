@@ -20,7 +20,12 @@ class publish_draft {
   publish_draft(const outgoing& message, const header_map& base, std::shared_ptr<void> options, context* origin);
 
   [[nodiscard]] std::string_view destination() const noexcept { return destination_; }
-  void set_destination(std::string destination) { destination_ = std::move(destination); }
+  /// Once: two transforms that name it are an error of the publish.
+  void set_destination(std::string destination) {
+    destination_ = std::move(destination);
+    ++named_;
+  }
+  [[nodiscard]] bool named_twice() const noexcept { return named_ > 1; }
   [[nodiscard]] bytes_view payload() const noexcept { return payload_; }
   [[nodiscard]] header_map& headers() noexcept { return headers_; }
   /// The policy's per-message options.
@@ -37,6 +42,7 @@ class publish_draft {
   header_map headers_;
   std::shared_ptr<void> options_;
   context* origin_;
+  unsigned named_ = 0;
 };
 
 /// Changes one publisher's messages before they leave: headers, options, destination. Called from any thread; an error

@@ -29,6 +29,8 @@ struct subscription_plan {
   std::optional<std::string> retry_to;
   std::optional<std::string> reply_to;
   bool reply_to_sender = false;
+  bool transactional = false;
+  bool explain_dead_letters = false;
   failure_policy on_exception = failure_policy::fail_fast();
   failure_policy on_undecodable = failure_policy::drop();
   bool stop_when_ended = false;
@@ -98,6 +100,12 @@ class registration {
   }
   /// Publishes what the handler returns to the address that the sender asked for; without one, nothing is published.
   registration& reply_to_sender();
+  /// Publishes a batch's replies in one transaction, committed before the batch is acknowledged: all of them or none.
+  /// The policy that replies leave through must have transactions of the caller's own, else the start is refused.
+  registration& transactional();
+  /// Dead letters carry why, how often and where from, in the headers
+  /// `x-millrace-dead-letter-{reason,attempts,origin}`.
+  registration& explain_dead_letters();
   /// What becomes of a message whose handler threw. Default: `fail_fast`.
   registration& on_exception(failure_policy policy);
   /// What becomes of a payload that does not decode. Default: `drop`.

@@ -1,5 +1,6 @@
 #include "dispatch/batch_lane.hpp"
 
+#include "dispatch/replies.hpp"
 #include "dispatch/settling.hpp"
 #include "dispatch/subscription_loop.hpp"
 
@@ -173,6 +174,10 @@ task<void> batch_lane::settle_elements() {
     log(log_level::warning, "subscription '" + loop_->name() + "': the handler answered " +
                                 std::to_string(each->size()) + " outcomes for " + std::to_string(elements_.size()) +
                                 " messages; the rest is delivered again");
+  }
+  if (!failed_ && !call_->replies().empty() && call_->answer().kind() == settlement_kind::ack) {
+    auto sent = co_await send_batch_replies(loop_->plan(), *call_);
+    if (!sent) failed_ = reply_failed(*loop_, sent.error());
   }
   const std::uint64_t number = loop_->next_call();
   for (std::size_t i = 0; i < elements_.size(); ++i) {

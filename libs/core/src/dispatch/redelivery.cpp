@@ -2,6 +2,7 @@
 
 #include <millrace/log.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 
@@ -26,10 +27,10 @@ bool redelivery::spent(incoming& m) const {
          attempt_of(m) >= *plan_->max_attempts;
 }
 
-task<bool> redelivery::apply(incoming& m, settlement wanted) {
+task<bool> redelivery::apply(incoming& m, settlement wanted, std::string_view why) {
   const bool again = wanted.kind == settlement_kind::retry || wanted.kind == settlement_kind::retry_after;
   if (!again) co_return settle_plainly(m, wanted);
-  if (spent(m)) co_return co_await bury(m, wanted);
+  if (spent(m)) co_return co_await bury(m, wanted, why);
   if (wanted.kind == settlement_kind::retry) co_return co_await retry_now(m);
   co_return co_await retry_later(m, wanted.delay);
 }
@@ -41,14 +42,24 @@ bool redelivery::settle_plainly(incoming& m, settlement how) const {
   return false;
 }
 
+void redelivery::explain(incoming& m, header_map& headers, std::string_view why) const {
+  std::string reason(why.empty() ? "retries used up" : why);
+  std::ranges::replace_if(reason, [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  headers.set("x-millrace-dead-letter-reason", reason);
+  headers.set("x-millrace-dead-letter-attempts", std::to_string(attempt_of(m)));
+  headers.set("x-millrace-dead-letter-origin", m.subject());
+}
+
 /// The message used its attempts up: to the dead-letter destination as it arrived, or rejected.
-task<bool> redelivery::bury(incoming& m, settlement wanted) {
+task<bool> redelivery::bury(incoming& m, settlement wanted, std::string_view why) {
   if (!plan_->dead_letter) {
     report("a message used its " + std::to_string(*plan_->max_attempts) +
            " attempts up and is rejected; no dead_letter is declared");
     co_return settle_plainly(m, {settlement_kind::drop, {}});
   }
-  auto copied = co_await publish_copy(*plan_->dead_letter, m.payload(), m.headers());
+  header_map headers = m.headers();
+  if (plan_->explain_dead_letters) explain(m, headers, why);
+  auto copied = co_await publish_copy(*plan_->dead_letter, m.payload(), headers);
   if (copied) co_return settle_plainly(m, {settlement_kind::ack, {}});
   report("the dead letter was not published, the message is delivered again: " + copied.error().message());
   if (m.delays())

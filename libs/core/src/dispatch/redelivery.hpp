@@ -15,14 +15,15 @@ class redelivery {
       : plan_(&plan), runtime_(&rt), background_(&background) {}
 
   /// Settles `m` as `wanted`, by the rules; false: the settlement failed, and the message is still the broker's.
-  task<bool> apply(incoming& m, settlement wanted);
+  task<bool> apply(incoming& m, settlement wanted, std::string_view why = {});
   /// Hands a settlement over as it is. A transport without settlements is not a failure.
   bool settle_plainly(incoming& m, settlement how) const;
 
  private:
   [[nodiscard]] bool spent(incoming& m) const;
   [[nodiscard]] std::string_view copy_address() const noexcept;
-  task<bool> bury(incoming& m, settlement wanted);
+  task<bool> bury(incoming& m, settlement wanted, std::string_view why);
+  void explain(incoming& m, header_map& headers, std::string_view why) const;
   task<bool> retry_now(incoming& m);
   task<bool> retry_later(incoming& m, duration delay);
   task<result<void>> publish_copy(std::string_view destination, bytes_view payload, const header_map& headers) const;

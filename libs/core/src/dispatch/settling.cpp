@@ -1,5 +1,6 @@
 #include "dispatch/settling.hpp"
 
+#include "dispatch/replies.hpp"
 #include "dispatch/subscription_loop.hpp"
 
 #include <millrace/log.hpp>
@@ -9,25 +10,6 @@
 
 namespace millrace {
 namespace {
-
-/// Publishes the reply; what fails turns the answer into a retry.
-task<void> send_reply(subscription_loop& loop, invocation& call, incoming& m, ending& how) {
-  const auto& plan = loop.plan();
-  std::string_view destination;
-  if (plan.reply_to)
-    destination = *plan.reply_to;
-  else
-    destination = m.reply_to();
-  if (destination.empty()) co_return;
-  const outgoing message{destination, call.reply()};
-  publish_awaiter reply(*plan.replies, message, std::nullopt, &call.ctx());
-  const auto sent = co_await reply;
-  if (sent) co_return;
-  how.text = sent.error().message();
-  log(log_level::warning,
-      "subscription '" + loop.name() + "': the reply was not published, the message is delivered again: " + how.text);
-  how.chosen = retry();
-}
 
 void tell(subscription_loop& loop, incoming& m, const ending& how, std::optional<settlement> settled) {
   if (!loop.watched()) return;
@@ -65,6 +47,15 @@ void run_continuations(subscription_loop& loop, std::unique_ptr<detail::settled_
   }
 }
 
+ending reply_failed(const subscription_loop& loop, const error& why) {
+  ending how;
+  how.text = why.message();
+  log(log_level::warning,
+      "subscription '" + loop.name() + "': the reply was not published, the message is delivered again: " + how.text);
+  how.chosen = retry();
+  return how;
+}
+
 task<void> settle_element(subscription_loop& loop, incoming& m, ending how) {
   if (!how.chosen) {
     tell(loop, m, how, std::nullopt);
@@ -72,7 +63,7 @@ task<void> settle_element(subscription_loop& loop, incoming& m, ending how) {
     co_return;
   }
   const settlement wanted{how.chosen->kind(), how.chosen->delay()};
-  const bool settled = co_await loop.retries().apply(m, wanted);
+  const bool settled = co_await loop.retries().apply(m, wanted, how.text);
   tell(loop, m, how, wanted);
   if (settled) run_continuations(loop, how.chosen->take_continuations(), wanted.kind);
 }
@@ -80,7 +71,8 @@ task<void> settle_element(subscription_loop& loop, incoming& m, ending how) {
 task<void> settle_call(subscription_loop& loop, invocation& call, incoming& m, ending how) {
   const bool acknowledged = how.chosen && how.chosen->kind() == settlement_kind::ack;
   if (call.has_reply() && acknowledged && how.failure == handled_event::failure::none) {
-    co_await send_reply(loop, call, m, how);
+    auto sent = co_await send_reply(loop.plan(), call, m);
+    if (!sent) how = reply_failed(loop, sent.error());
   }
   auto registered = call.take_hooks();
   if (how.chosen && registered) {

@@ -11,6 +11,9 @@ task<void> settle_call(subscription_loop& loop, invocation& call, incoming& m, e
 /// The same for one element of a batch: no reply, and only the continuations of its own outcome.
 task<void> settle_element(subscription_loop& loop, incoming& m, ending how);
 
+/// A reply that was not published: its message is delivered again.
+[[nodiscard]] ending reply_failed(const subscription_loop& loop, const error& why);
+
 /// Starts the continuations that match, on their own.
 void run_continuations(subscription_loop& loop, std::unique_ptr<detail::settled_hook> hook, settlement_kind kind);
 

@@ -45,6 +45,10 @@ task<result<receipt>> run_pipeline(const publish_pipeline& pipeline, publish_dra
     for (const auto& transform : pipeline.transforms) {
       auto changed = transform(draft);
       if (!changed) co_return fail(std::move(changed).error());
+      if (draft.named_twice()) {
+        co_return fail(errc::invalid_options,
+                       "publish to '" + std::string(draft.destination()) + "': two transforms name the destination");
+      }
     }
     layers_run layers(pipeline, draft, send);
     auto sent = co_await layers.call(pipeline.layers.size());

@@ -43,6 +43,14 @@ registration& registration::reply(std::string destination, publish_transform cha
   plan_->reply_transforms.push_back(std::move(change));
   return reply(std::move(destination));
 }
+registration& registration::transactional() {
+  plan_->transactional = true;
+  return *this;
+}
+registration& registration::explain_dead_letters() {
+  plan_->explain_dead_letters = true;
+  return *this;
+}
 registration& registration::reply_to_sender() {
   plan_->reply_to_sender = true;
   return *this;
@@ -124,18 +132,22 @@ result<void> detail::subscription_plan::check() const {
     if (bound == 0) return refuse("output '" + std::string(need.name) + "' is not bound: use bind<...>(publisher)");
     if (bound > 1) return refuse("output '" + std::string(need.name) + "' is bound twice");
   }
+  const reply_form replies_as = batch_handler ? batch_handler->replies() : handler->replies();
   const bool wired = reply_to || reply_to_sender;
-  if (batch_handler) {
-    if (batch_size == 0) return refuse("a batch holds one message at least");
-    if (keyed) return refuse("by_key() orders single messages; a batch has many keys");
-    if (wired) return refuse("a batch handler answers outcomes, not replies");
-    return {};
-  }
-  if (handler->replies() && !wired) {
+  if (replies_as.any && !wired && replies_as.destination.empty()) {
     return refuse("the handler returns a value: say where it goes with reply(\"...\") or reply_to_sender()");
   }
-  if (!handler->replies() && wired) return refuse("a reply is declared, but the handler returns none");
+  if (!replies_as.any && wired) return refuse("a reply is declared, but the handler returns none");
   if (reply_to && reply_to->empty()) return refuse("reply has an empty destination");
+  if (explain_dead_letters && !dead_letter) return refuse("explain_dead_letters needs a dead_letter");
+  if (!batch_handler) {
+    if (transactional) return refuse("transactional() is for the replies of a batch");
+    return {};
+  }
+  if (batch_size == 0) return refuse("a batch holds one message at least");
+  if (keyed) return refuse("by_key() orders single messages; a batch has many keys");
+  if (reply_to_sender) return refuse("a batch has many senders: reply_to_sender() is for single messages");
+  if (transactional && !replies_as.any) return refuse("transactional() needs a handler that returns replies");
   return {};
 }
 
@@ -154,10 +166,6 @@ detail::broker_entry::add_publisher(std::function<result<std::shared_ptr<publish
 
 result<void> detail::broker_entry::pair_publishers(runtime& rt, observer* watcher,
                                                    const std::vector<std::shared_ptr<publish_layer>>& layers) {
-  for (auto& plan : plans_) {
-    auto& transforms = plan->replies->pipeline.transforms;
-    transforms.insert(transforms.end(), plan->reply_transforms.begin(), plan->reply_transforms.end());
-  }
   for (auto& [cell, pair] : pairings_) {
     auto port = pair(connected());
     if (!port) return fail(std::move(port).error());
