@@ -101,6 +101,8 @@ class subscription final : public subscription_port {
 
 result<void> topic::check() const {
   if (name_.empty()) return fail(errc::invalid_options, "a topic without a name");
+  if (is_inbox(name_))
+    return fail(errc::invalid_options, "topic '" + name_ + "': such names are for answers to requests");
   return {};
 }
 

@@ -128,7 +128,10 @@ result<receipt> hub::publish(const outgoing& message, std::string_view reply_to)
   if (message.destination.empty()) return fail(errc::invalid_options, "publish to an empty topic");
   lock held(mutex_);
   if (closed()) return fail(errc::closed, "publish to '" + std::string(message.destination) + "'");
-  if (!requests_.empty() && answer_request(message)) return receipt{};
+  if (is_inbox(message.destination)) {
+    answer_request(message);
+    return receipt{};
+  }
   if (auto room = check_room(message.destination, 1); !room) return fail(std::move(room).error());
   topic_state& t = topic_named(message.destination);
   receipt accepted;
@@ -142,14 +145,18 @@ result<void> hub::publish_all(const std::vector<buffered_message>& messages) {
   lock held(mutex_);
   if (closed()) return fail(errc::closed, "commit a transaction");
   std::map<std::string_view, std::size_t> counts;
-  for (const auto& m : messages)
-    ++counts[m.destination];
+  for (const auto& m : messages) {
+    if (!is_inbox(m.destination)) ++counts[m.destination];
+  }
   for (const auto& [destination, count] : counts) {
     if (auto room = check_room(destination, count); !room) return room;
   }
   for (const auto& m : messages) {
     const outgoing message{m.destination, as_bytes(m.payload), &m.headers};
-    if (requests_.empty() || !answer_request(message)) append(topic_named(m.destination), message, {});
+    if (is_inbox(m.destination))
+      answer_request(message);
+    else
+      append(topic_named(m.destination), message, {});
   }
   for (const auto& [destination, count] : counts)
     pump_all(topic_named(destination), held);
@@ -177,7 +184,7 @@ bool hub::has_listener(std::string_view topic) const {
 
 std::shared_ptr<pending_request> hub::expect_answer(std::string& inbox) {
   const lock held(mutex_);
-  inbox = "_reply." + std::to_string(++request_count_);
+  inbox = std::string(inbox_prefix) + std::to_string(++request_count_);
   return requests_.emplace(inbox, std::make_shared<pending_request>(*runtime_)).first->second;
 }
 
@@ -186,16 +193,15 @@ void hub::forget_request(const std::string& inbox) noexcept {
   requests_.erase(inbox);
 }
 
-/// The first answer completes the request; the entry goes at once, so a later one finds nobody.
-bool hub::answer_request(const outgoing& message) {
+/// The first answer completes the request; the entry goes at once, so a later one finds nobody and leaves nothing.
+void hub::answer_request(const outgoing& message) {
   const auto found = requests_.find(message.destination);
-  if (found == requests_.end()) return false;
+  if (found == requests_.end()) return;
   pending_request& request = *found->second;
   request.answer.payload.assign(as_text(message.payload));
   if (message.headers != nullptr) request.answer.headers = *message.headers;
   request.answered.set();
   requests_.erase(found);
-  return true;
 }
 
 } // namespace millrace::memory

@@ -23,6 +23,10 @@ struct buffered_message {
   header_map headers;
 };
 
+/// Where requests wait for their answers: no topics, so that an answer that comes too late leaves nothing behind.
+inline constexpr std::string_view inbox_prefix = "_reply.";
+[[nodiscard]] inline bool is_inbox(std::string_view name) noexcept { return name.starts_with(inbox_prefix); }
+
 /// A request that waits for its answer.
 struct pending_request {
   explicit pending_request(runtime& rt) noexcept : answered(rt) {}
@@ -85,7 +89,7 @@ class hub : public std::enable_shared_from_this<hub> {
   void recycle(node& n) noexcept;
   void enqueue(stored_message& m, mailbox& box);
   void keep(topic_state& t, stored_message& m);
-  [[nodiscard]] bool answer_request(const outgoing& message);
+  void answer_request(const outgoing& message);
   [[nodiscard]] mailbox& mailbox_for(const topic& source);
   void pump(mailbox& box, lock& held) noexcept;
   void pump_all(topic_state& t, lock& held) noexcept;

@@ -66,7 +66,7 @@ class seek_handle {
 };
 
 /// A subscription to one topic. Without a group every subscription gets every message that is published after it
-/// opened; the members of a group share them.
+/// opened; the members of a group share them. Names that begin with "_reply." are for answers to requests.
 class topic {
  public:
   explicit topic(std::string name) : name_(std::move(name)) {}
