@@ -30,16 +30,27 @@ bool read(std::string_view text, std::uint64_t& out) noexcept {
   return fault == std::errc{} && end == text.data() + text.size();
 }
 
+/// Where the stream's name stands; 0: not an ack subject.
+std::size_t find_stream(std::string_view subject, const tokens& t) noexcept {
+  if (!subject.starts_with("$JS.ACK.")) return 0;
+  if (t.size >= long_form) return 4;
+  return t.size == short_form ? 2 : 0;
+}
+
 } // namespace
 
-std::optional<ack_subject> parse_ack_subject(std::string_view subject) noexcept {
-  if (!subject.starts_with("$JS.ACK.")) return std::nullopt;
+std::optional<message_identity> identify(std::string_view subject) noexcept {
   const tokens t = split(subject);
-  std::size_t at = 2;
-  if (t.size >= long_form)
-    at = 4;
-  else if (t.size != short_form)
-    return std::nullopt;
+  const std::size_t at = find_stream(subject, t);
+  message_identity out;
+  if (at == 0 || !read(t.at[at + 3], out.stream_sequence) || !read(t.at[at + 5], out.stored_at)) return std::nullopt;
+  return out;
+}
+
+std::optional<ack_subject> parse_ack_subject(std::string_view subject) noexcept {
+  const tokens t = split(subject);
+  const std::size_t at = find_stream(subject, t);
+  if (at == 0) return std::nullopt;
   ack_subject out;
   out.stream = t.at[at];
   out.consumer = t.at[at + 1];

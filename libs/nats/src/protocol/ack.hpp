@@ -23,6 +23,12 @@ struct ack_subject {
 
 /// Nothing if `subject` is not such a subject.
 [[nodiscard]] std::optional<ack_subject> parse_ack_subject(std::string_view subject) noexcept;
+/// What makes a stored message itself and no other.
+struct message_identity {
+  std::uint64_t stream_sequence = 0;
+  std::uint64_t stored_at = 0; ///< nanoseconds of Unix time
+};
+[[nodiscard]] std::optional<message_identity> identify(std::string_view subject) noexcept;
 /// Only the delivered count, the field that every retry cap asks for; 0 if unparsable.
 [[nodiscard]] std::uint64_t delivered_count(std::string_view subject) noexcept;
 

@@ -53,9 +53,11 @@ result<void> jetstream_delivery::settle(settlement how) noexcept {
   out.subject = message_.reply();
   out.payload = as_bytes(ack_payload(how, storage));
   result<void> sent = account.shared->wire().publish(out);
-  if (sent && account.unsettled != nullptr && (how.kind == settlement_kind::ack || how.kind == settlement_kind::drop))
-    if (const std::optional<ack_subject> at = parse_ack_subject(message_.reply()))
-      account.unsettled->settled(at->stream_sequence);
+  if (!sent || how.kind == settlement_kind::retry || how.kind == settlement_kind::retry_after) return sent;
+  account.settled.record(message_.reply());
+  if (account.unsettled != nullptr)
+    if (const std::optional<message_identity> it = identify(message_.reply()))
+      account.unsettled->settled(it->stream_sequence);
   return sent;
 }
 

@@ -3,6 +3,7 @@
 #include "protocol/ack.hpp"
 #include "session/connection.hpp"
 #include "session/delivery_pool.hpp"
+#include "session/settled_log.hpp"
 #include "session/unsettled.hpp"
 #include "transport/transport.hpp"
 
@@ -25,6 +26,7 @@ struct pull_account {
   std::atomic<std::uint64_t> tell_at = nobody; ///< the reader wants to know when `released` gets here
   /// Raised when an ephemeral consumer was replaced: what its predecessor delivered cannot be settled any more.
   std::atomic<std::uint32_t> consumer_generation = 0;
+  settled_log settled;
   std::unique_ptr<unsettled_sequences> unsettled; ///< of ephemeral consumers only
 };
 

@@ -75,34 +75,27 @@ void pull_reader::on_message(received message) noexcept {
   if (message.payload().empty()) [[unlikely]]
     if (const unsigned code = status_of(message); code != 0) return on_status(code, message);
   received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  if (suspicious_.load(std::memory_order_relaxed) && account_->settled.contains(message.reply())) [[unlikely]]
+    return send_back(message, "+ACK");
   jetstream_delivery* const node = stopping_.load(std::memory_order_relaxed) ? nullptr : pool_->take();
-  if (node == nullptr) [[unlikely]] {
-    wire_message back; // to whoever else reads this consumer, at once
-    back.subject = message.reply();
-    back.payload = as_bytes(std::string_view("-NAK"));
-    (void)shared_->wire().publish(back);
-    account_->released.fetch_add(1, std::memory_order_acq_rel);
-    return;
-  }
+  if (node == nullptr) [[unlikely]]
+    return send_back(message, "-NAK"); // to whoever else reads this consumer, at once
+  if (account_->unsettled != nullptr)
+    if (const std::optional<message_identity> it = identify(message.reply()))
+      account_->unsettled->delivered(it->stream_sequence);
   node->load(std::move(message), account_->consumer_generation.load(std::memory_order_relaxed));
-  if (account_->unsettled != nullptr && repeats(*node)) return;
   incoming_batch batch;
   batch.push(*node);
   sink_.deliver(std::move(batch), from_);
 }
 
-/// Of an ephemeral consumer. True: a message that was settled before its consumer was lost; settled again and done.
-bool pull_reader::repeats(jetstream_delivery& node) noexcept {
-  const void* const value = node.field(nats::stream_sequence);
-  if (value == nullptr) return false;
-  const std::uint64_t sequence = *static_cast<const std::uint64_t*>(value);
-  if (account_->consumer_generation.load() != 0 && account_->unsettled->is_settled(sequence)) {
-    (void)node.settle(settlement{});
-    node.release();
-    return true;
-  }
-  account_->unsettled->delivered(sequence);
-  return false;
+/// Settles a message that no handler sees.
+void pull_reader::send_back(const received& message, std::string_view answer) noexcept {
+  wire_message back;
+  back.subject = message.reply();
+  back.payload = as_bytes(answer);
+  (void)shared_->wire().publish(back);
+  account_->released.fetch_add(1);
 }
 
 void pull_reader::on_status(unsigned code, const received& message) noexcept {

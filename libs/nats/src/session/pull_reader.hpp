@@ -51,7 +51,7 @@ class pull_reader final : public receiver,
   };
 
   void on_status(unsigned code, const received& message) noexcept;
-  [[nodiscard]] bool repeats(jetstream_delivery& node) noexcept;
+  void send_back(const received& message, std::string_view answer) noexcept;
   void act(std::unique_lock<std::mutex>& lock, pull_machine::action action) noexcept;
   void listen(pull_machine::action& action) noexcept;
   void send_pull(const std::string& subject, std::uint32_t batch, std::uint32_t epoch) noexcept;
@@ -84,6 +84,7 @@ class pull_reader final : public receiver,
   std::atomic<std::uint64_t> received_ = 0; ///< written by the delivering thread
   std::atomic<std::uint64_t> dropped_ = 0;  ///< by the client
   std::atomic<bool> stopping_ = false;
+  std::atomic<bool> suspicious_ = false; ///< there was an outage: what was settled may come again
 
   std::mutex mutex_;
   pull_machine machine_;

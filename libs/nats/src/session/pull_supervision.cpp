@@ -29,6 +29,7 @@ bool says_missing(const error& e) noexcept {
 } // namespace
 
 void pull_reader::verify(std::unique_lock<std::mutex>& lock) noexcept {
+  suspicious_.store(true, std::memory_order_relaxed);
   ask(lock, phase::asking, consumer_info_subject(source_.stream(), consumer_), {});
 }
 

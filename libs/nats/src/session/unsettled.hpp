@@ -8,7 +8,7 @@
 namespace millrace::nats::detail {
 
 /// Which stream sequences an ephemeral consumer has delivered and not seen settled, so that its replacement after an
-/// outage loses nothing and repeats nothing that was settled. Bounded by the consumer's `max_ack_pending`. Thread-safe.
+/// outage starts early enough. Bounded by the consumer's `max_ack_pending`. Thread-safe.
 class unsettled_sequences {
  public:
   void delivered(std::uint64_t sequence) {
@@ -30,11 +30,6 @@ class unsettled_sequences {
   [[nodiscard]] bool started() const {
     const std::lock_guard lock(mutex_);
     return highest_ != 0;
-  }
-  /// A replacement repeats what lies above its start: was this one settled before?
-  [[nodiscard]] bool is_settled(std::uint64_t sequence) const {
-    const std::lock_guard lock(mutex_);
-    return sequence <= highest_ && !std::ranges::binary_search(open_, sequence);
   }
 
  private:

@@ -74,7 +74,11 @@ class nats_server {
     start();
   }
   /// Connections stay open and nothing answers.
-  void suspend() const { ::kill(pid_, SIGSTOP); }
+  void suspend() const {
+    ::kill(pid_, SIGSTOP);
+    while (state() != 'T')
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   void resume() const { ::kill(pid_, SIGCONT); }
   /// Cuts its clients off one after another.
   void lame_duck() const { ::kill(pid_, SIGUSR2); }
@@ -134,6 +138,15 @@ class nats_server {
                     std::string_view(greeting, 4) == "INFO";
     ::close(fd);
     return ok;
+  }
+
+  /// As the kernel tells it: T is stopped.
+  [[nodiscard]] char state() const {
+    std::ifstream stat("/proc/" + std::to_string(pid_) + "/stat");
+    std::string text;
+    std::getline(stat, text);
+    const std::size_t name_end = text.rfind(')');
+    return name_end == std::string::npos ? 'T' : text[name_end + 2];
   }
 
   void end(int signal) {

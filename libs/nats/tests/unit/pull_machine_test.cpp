@@ -1,7 +1,10 @@
 #include "session/pull_machine.hpp"
+#include "session/settled_log.hpp"
 #include "session/unsettled.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace millrace::nats::detail {
 namespace {
@@ -169,14 +172,26 @@ TEST(unsettled_sequences, a_replacement_starts_at_the_first_that_is_not_settled)
   for (std::uint64_t i : {10U, 11U, 13U, 15U})
     u.settled(i);
   EXPECT_EQ(u.resume_at(), 12U);
-  EXPECT_TRUE(u.is_settled(13));
-  EXPECT_FALSE(u.is_settled(14));
-  EXPECT_FALSE(u.is_settled(16));
   u.settled(12);
   u.settled(14);
   EXPECT_EQ(u.resume_at(), 16U);
   u.delivered(12); // a retry that came again
   EXPECT_EQ(u.resume_at(), 12U);
+}
+
+TEST(settled_log, knows_a_message_by_sequence_and_time) {
+  settled_log log;
+  const auto ack = [](int delivered, std::size_t sequence, int time) {
+    return "$JS.ACK.S.C." + std::to_string(delivered) + "." + std::to_string(sequence) + ".9." + std::to_string(time) +
+           ".0";
+  };
+  log.record(ack(1, 5, 1000));
+  EXPECT_TRUE(log.contains(ack(2, 5, 1000)));
+  EXPECT_FALSE(log.contains(ack(1, 5, 1001))); // the sequence was given out again
+  EXPECT_FALSE(log.contains(ack(1, 6, 1000)));
+  EXPECT_FALSE(log.contains("no.ack"));
+  log.record(ack(1, 5 + settled_log::size, 2000));
+  EXPECT_FALSE(log.contains(ack(2, 5, 1000))); // too far back
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 namespace millrace::nats::detail {
 
 namespace {
+constexpr duration offline_bound = std::chrono::milliseconds(100);
 constexpr unsigned look_every = 64; // messages, while the client drops
 constexpr std::uint64_t bytes_per_pending_message = 1024;
 } // namespace
@@ -79,6 +80,8 @@ task<void> libnats_subscription::stop(duration bound) {
   const std::shared_ptr<libnats_route> route = route_;
   const std::shared_ptr<signal> ended = route->ended();
   // Refused where the connection is closed or reconnecting without end: nothing more comes then.
+  // While it is disconnected there is nothing to wait for but what the client holds.
+  if (natsConnection_Status(connection_.get()) != NATS_CONN_STATUS_CONNECTED) bound = std::min(bound, offline_bound);
   const natsStatus status = natsSubscription_DrainTimeout(route->handle(), to_milliseconds(bound));
   bool over = status == NATS_OK;
   if (over) over = co_await ended->wait(bound);

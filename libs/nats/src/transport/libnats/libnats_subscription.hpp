@@ -50,13 +50,13 @@ class libnats_route : public std::enable_shared_from_this<libnats_route> {
 
 class libnats_subscription final : public wire_subscription {
  public:
-  libnats_subscription(std::shared_ptr<void> connection, std::shared_ptr<libnats_route> route) noexcept
+  libnats_subscription(std::shared_ptr<natsConnection> connection, std::shared_ptr<libnats_route> route) noexcept
       : connection_(std::move(connection)), route_(std::move(route)) {}
   ~libnats_subscription() override;
   [[nodiscard]] task<void> stop(duration bound) override;
 
  private:
-  std::shared_ptr<void> connection_;
+  std::shared_ptr<natsConnection> connection_;
   std::shared_ptr<libnats_route> route_;
 };
 
