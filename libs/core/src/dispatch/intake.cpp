@@ -66,35 +66,47 @@ void subscription_loop::tell_if_quiet() noexcept {
   if (idle_.size() == workers_.size() && deadlines_ == 0) quiet_.set();
 }
 
+/// Outside the mutex: a broker may deliver what it gets back at once, from this very call.
+void subscription_loop::give_back(worker& w) noexcept {
+  incoming_batch left;
+  {
+    const std::scoped_lock lock(mutex_);
+    left = std::move(w.batch);
+  }
+  left.release_all();
+}
+
 incoming* subscription_loop::next(worker& w) noexcept {
   const bool halted = halted_.load(std::memory_order_relaxed);
   const bool alone = workers_.size() == 1;
-  if (alone && !halted) [[likely]] {
+  if (halted) [[unlikely]] {
+    give_back(w);
+  } else if (alone) {
     if (incoming* m = w.batch.pop()) return m;
   }
   const std::scoped_lock lock(mutex_);
-  if (halted)
-    w.batch.release_all();
-  else if (alone)
-    w.batch = std::move(inbox_);
-  incoming* m = alone || keyed_ ? w.batch.pop() : halted ? nullptr : inbox_.pop();
+  incoming* m = nullptr;
+  if (!halted) {
+    if (alone) w.batch = std::move(inbox_);
+    m = alone || keyed_ ? w.batch.pop() : inbox_.pop();
+  }
   if (m == nullptr) make_idle(w);
   return m;
 }
 
 subscription_loop::filled subscription_loop::fill(batch_lane& w, bool take_all) noexcept {
   const std::size_t size = plan_->batch_size;
+  const bool halted = halted_.load(std::memory_order_relaxed);
+  if (halted) give_back(w);
   const std::scoped_lock lock(mutex_);
-  if (halted_.load(std::memory_order_relaxed)) {
-    w.batch.release_all();
-  } else {
+  if (!halted) {
     while (w.batch.size() < size) {
       incoming* m = inbox_.pop();
       if (m == nullptr) break;
       w.batch.push(*m);
     }
   }
-  if (!w.batch.empty() && w.batch.size() < size && !take_all && !halted_.load(std::memory_order_relaxed)) {
+  if (!w.batch.empty() && w.batch.size() < size && !take_all && !halted) {
     if (w.begin_wait()) ++deadlines_;
     gathering_ = &w;
     return filled::partial;

@@ -78,6 +78,7 @@ class subscription_loop final : public sink {
   void accept(incoming_batch batch) noexcept;
   [[nodiscard]] worker* take_wakeable() noexcept;
   void make_idle(worker& w) noexcept;
+  void give_back(worker& w) noexcept;
   void tell_if_quiet() noexcept;
 
   detail::subscription_plan* plan_;
