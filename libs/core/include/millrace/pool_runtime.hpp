@@ -20,6 +20,10 @@ class pool_runtime final : public runtime {
   void cancel_waits() noexcept override;
   [[nodiscard]] bool dispatches_inline() const noexcept override;
 
+  /// From `after` on, threads that are all held up in user code do not hold up what is queued: when nothing moves, one
+  /// more thread takes it. For a stopping service, whose own steps run here too.
+  void keep_moving(duration after) noexcept;
+
   /// Ends the threads after what is queued has run. A thread that is still in user code after `bound` is left behind
   /// (detached, its state kept alive); false then.
   bool stop(duration bound) noexcept;

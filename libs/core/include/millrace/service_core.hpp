@@ -190,6 +190,7 @@ class service_core : public std::enable_shared_from_this<service_core> {
   [[nodiscard]] result<void> check() const;
 
   [[nodiscard]] unsigned thread_count() const noexcept;
+  [[nodiscard]] duration shutdown_bound() const noexcept { return shutdown_timeout_; }
   [[nodiscard]] const service_info& info() const noexcept { return info_; }
   [[nodiscard]] const std::vector<std::unique_ptr<detail::broker_entry>>& brokers() const noexcept { return brokers_; }
 

@@ -3,17 +3,25 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace millrace {
+namespace {
 
-struct pool_runtime::state {
+constexpr duration stall = std::chrono::milliseconds(50);
+
+} // namespace
+
+struct pool_runtime::state : std::enable_shared_from_this<state> {
   std::mutex jobs_mutex;
   std::condition_variable jobs_ready;
   job* first = nullptr;
   job* last = nullptr;
   unsigned idle = 0;
+  std::size_t taken = 0; ///< jobs begun, to see whether anything moves
   bool stopping = false;
 
   std::mutex timers_mutex;
@@ -24,16 +32,21 @@ struct pool_runtime::state {
   std::thread::id timer_thread;
   bool timers_cancelled = false;
   bool timers_stopping = false;
+  std::optional<time_point> next_check; ///< set: when to look whether the queue moves
+  std::size_t taken_at_check = 0;
 
   std::mutex exit_mutex;
   std::condition_variable exited;
   unsigned running = 0;
+  bool stopped = false;
 
   bool inline_dispatch = false;
   std::vector<std::thread> threads;
 
   void run_jobs();
   void run_timers();
+  void launch(void (state::*body)());
+  void relieve() noexcept;
   void thread_ended();
 };
 
@@ -43,6 +56,7 @@ void pool_runtime::state::run_jobs() {
     if (job* work = first) {
       first = work->next;
       if (first == nullptr) last = nullptr;
+      ++taken;
       lock.unlock();
       work->run();
       lock.lock();
@@ -59,7 +73,12 @@ void pool_runtime::state::run_timers() {
   std::unique_lock lock(timers_mutex);
   timer_thread = std::this_thread::get_id();
   while (!timers_stopping) {
-    const auto due = timers.next_due();
+    if (next_check && std::chrono::steady_clock::now() >= *next_check) {
+      relieve();
+      next_check = std::chrono::steady_clock::now() + stall;
+    }
+    auto due = timers.next_due();
+    if (next_check && (!due || *next_check < *due)) due = next_check;
     if (!due) {
       timers_changed.wait(lock);
       continue;
@@ -77,6 +96,31 @@ void pool_runtime::state::run_timers() {
   }
 }
 
+void pool_runtime::state::launch(void (state::*body)()) {
+  const std::scoped_lock lock(exit_mutex);
+  if (stopped) return;
+  threads.emplace_back([s = shared_from_this(), body] {
+    ((*s).*body)();
+    s->thread_ended();
+  });
+  ++running;
+}
+
+/// Starts a thread if work is queued, none is idle and none began anything since the last look.
+void pool_runtime::state::relieve() noexcept {
+  bool stuck = false;
+  {
+    const std::scoped_lock lock(jobs_mutex);
+    stuck = first != nullptr && idle == 0 && taken == taken_at_check && !stopping;
+    taken_at_check = taken;
+  }
+  if (!stuck) return;
+  try {
+    launch(&state::run_jobs);
+  } catch (const std::system_error&) { // no more threads: what is queued waits
+  }
+}
+
 void pool_runtime::state::thread_ended() {
   const std::scoped_lock lock(exit_mutex);
   --running;
@@ -86,16 +130,9 @@ void pool_runtime::state::thread_ended() {
 pool_runtime::pool_runtime(unsigned threads) : state_(std::make_shared<state>()) {
   state_->inline_dispatch = threads == 0;
   const unsigned workers = threads == 0 ? 1 : threads;
-  state_->running = workers + 1;
-  const auto launch = [this](void (state::*body)()) {
-    state_->threads.emplace_back([s = state_, body] {
-      ((*s).*body)();
-      s->thread_ended();
-    });
-  };
   for (unsigned i = 0; i < workers; ++i)
-    launch(&state::run_jobs);
-  launch(&state::run_timers);
+    state_->launch(&state::run_jobs);
+  state_->launch(&state::run_timers);
 }
 
 pool_runtime::~pool_runtime() { stop(std::chrono::hours(24)); }
@@ -151,8 +188,19 @@ void pool_runtime::cancel_waits() noexcept {
 
 bool pool_runtime::dispatches_inline() const noexcept { return state_->inline_dispatch; }
 
+void pool_runtime::keep_moving(duration after) noexcept {
+  {
+    const std::scoped_lock lock(state_->timers_mutex);
+    state_->next_check = std::chrono::steady_clock::now() + after;
+  }
+  state_->timers_changed.notify_all();
+}
+
 bool pool_runtime::stop(duration bound) noexcept {
-  if (state_->threads.empty()) return true;
+  {
+    const std::scoped_lock lock(state_->exit_mutex);
+    if (state_->stopped) return state_->running == 0;
+  }
   {
     const std::scoped_lock lock(state_->jobs_mutex);
     state_->stopping = true;
@@ -163,18 +211,20 @@ bool pool_runtime::stop(duration bound) noexcept {
     state_->timers_stopping = true;
   }
   state_->timers_changed.notify_all();
+  std::vector<std::thread> threads;
   bool clean = false;
   {
     std::unique_lock lock(state_->exit_mutex);
     clean = state_->exited.wait_for(lock, bound, [&] { return state_->running == 0; });
+    state_->stopped = true;
+    threads.swap(state_->threads);
   }
-  for (auto& t : state_->threads) {
+  for (auto& t : threads) {
     if (clean)
       t.join();
     else
       t.detach();
   }
-  state_->threads.clear();
   return clean;
 }
 

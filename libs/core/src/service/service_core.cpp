@@ -77,6 +77,7 @@ int service_core::run() {
   log(log_level::info, info_.title + " " + info_.version + " is running");
   while (signals.count() == 0 && !run.stopping().is_set())
     signals.wait();
+  hosted->rt().keep_moving(shutdown_timeout_);
   auto stopped = watched_task(signals).finish(run.shutdown());
   run.on_stopping({});
   const bool failed_fast = run.failure().has_value();
@@ -149,6 +150,7 @@ void running_service::wait_for(task<void> until) {
 
 result<void> running_service::shutdown() {
   if (!hosted_) return {};
+  hosted_->rt().keep_moving(hosted_->run().core().shutdown_bound());
   auto stopped = sync_wait(hosted_->run().shutdown());
   hosted_run::release(std::move(hosted_));
   return stopped;

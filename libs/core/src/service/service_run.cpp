@@ -11,7 +11,7 @@
 namespace millrace {
 namespace {
 
-constexpr int give_up_rounds = 1000;
+constexpr duration give_up_bound = std::chrono::seconds(1); // for what a given-up wait wakes: a last copy, a cleanup
 
 } // namespace
 
@@ -188,13 +188,10 @@ task<void> service_run::give_up_waits() {
   for (auto& loop : loops_)
     loop->halt();
   runtime_->cancel_waits();
-  for (int i = 0; i < give_up_rounds; ++i) {
-    std::size_t busy = background_.size();
-    for (auto& loop : loops_)
-      busy += loop->busy();
-    if (busy == 0) co_return;
-    co_await resume_on(*runtime_);
-  }
+  const time_point due = runtime_->now() + give_up_bound;
+  for (auto& loop : loops_)
+    static_cast<void>(co_await loop->drain(due));
+  static_cast<void>(co_await background_.drain(due));
 }
 
 task<result<void>> service_run::close_brokers() {
