@@ -278,7 +278,9 @@ TEST(KeyedLanes, keep_the_order_of_a_key_under_random_handler_latency) {
   std::map<char, int> last;
   for (const auto& entry : *order) {
     const int n = std::stoi(entry.substr(1));
-    if (last.contains(entry[0])) EXPECT_LT(last[entry[0]], n) << entry;
+    if (last.contains(entry[0])) {
+      EXPECT_LT(last[entry[0]], n) << entry;
+    }
     last[entry[0]] = n;
   }
   EXPECT_GT(*most, 1);

@@ -44,7 +44,9 @@ millrace::task<done> begin_twice(publisher pub) {
   EXPECT_TRUE(first);
   auto second = co_await millrace::begin(pub);
   EXPECT_FALSE(second);
-  if (!second) EXPECT_TRUE(second.error() == millrace::errc::invalid_options);
+  if (!second) {
+    EXPECT_TRUE(second.error() == millrace::errc::invalid_options);
+  }
   const order o{5, "x"};
   auto sent = co_await first->publish("orders", o);
   EXPECT_TRUE(sent);
