@@ -1,0 +1,4 @@
+#pragma once
+
+#include <millrace/sqlite/errors.hpp>
+#include <millrace/sqlite/idempotency_store.hpp>
