@@ -2,9 +2,12 @@
 
 #include <millrace/event.hpp>
 #include <millrace/resilience/deduplicate.hpp>
+#include <millrace/resilience/timeout.hpp>
 
+#include <atomic>
 #include <gtest/gtest.h>
 #include <stdexcept>
+#include <thread>
 
 using namespace delivery;
 using millrace::testing::headers;
@@ -147,6 +150,37 @@ TEST(Deduplicate, registrations_count_apart_unless_they_share_a_scope) {
   EXPECT_EQ(log->back(), "first");
 }
 
+TEST(Deduplicate, inside_a_timeout_a_late_effect_is_not_repeated) {
+  orders_service s;
+  int effects = 0;
+  s.on.subscribe("orders",
+                 [&](const order&, millrace::context& ctx) -> millrace::task<void> {
+                   co_await ctx.sleep_for(6s);
+                   ++effects;
+                 })
+      .use(timeout(5s))
+      .use(deduplicate(memory_store()));
+  test_service t(s.app);
+  t.publish("orders", order{1, "tea"}, headers({{header, "a"}}));
+  t.advance(1min);
+  t.subscription("orders").called(2).settled(millrace::ack());
+  EXPECT_EQ(effects, 1);
+}
+
+TEST(Deduplicate, a_stop_that_gives_a_wait_up_gives_the_claim_back) {
+  orders_service s;
+  auto store = memory_store();
+  s.on.subscribe("orders",
+                 [](const order&, millrace::context& ctx) -> millrace::task<void> { co_await ctx.sleep_for(24h); })
+      .use(deduplicate(store));
+  test_service t(s.app);
+  t.publish("orders", order{1, "tea"}, headers({{header, "a"}}));
+  EXPECT_EQ(store->size(), 1U);
+  static_cast<void>(t.shutdown());
+  t.subscription("orders").left_unsettled();
+  EXPECT_EQ(store->size(), 0U);
+}
+
 TEST(Deduplicate, takes_the_id_from_where_it_is_told) {
   orders_service s;
   int calls = 0;
@@ -238,4 +272,24 @@ TEST(MemoryStore, a_claim_lapses_and_its_old_ticket_forgets_nothing) {
   EXPECT_TRUE(millrace::sync_wait(store->complete("a", start + 1min))); // the slow one: its effect took place
   EXPECT_TRUE(millrace::sync_wait(store->forget("a", second->ticket)));
   EXPECT_EQ(millrace::sync_wait(store->try_claim("a", start + 2min))->state, claim_state::done);
+}
+
+TEST(MemoryStore, of_many_that_claim_at_once_one_has_it) {
+  auto store = memory_store(memory_store_options().capacity(50));
+  std::atomic<int> fresh = 0;
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        const std::string id = std::to_string(i);
+        const auto c = millrace::sync_wait(store->try_claim(id, {}));
+        if (!c || c->state != claim_state::fresh) continue;
+        ++fresh;
+        static_cast<void>(millrace::sync_wait(store->complete(id, {})));
+      }
+    });
+  }
+  for (auto& t : threads)
+    t.join();
+  EXPECT_EQ(fresh, 50);
 }
