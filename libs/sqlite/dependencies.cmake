@@ -1,2 +1,2 @@
 millrace_need_library(core)
-millrace_need_package(SQLite3 "3.35 or later; Debian: libsqlite3-dev" 3.35)
+millrace_need_package(SQLite3 "3.37 or later; Debian: libsqlite3-dev" 3.37)
