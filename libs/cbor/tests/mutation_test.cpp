@@ -1,0 +1,69 @@
+#include "types.hpp"
+
+#include <random>
+
+namespace cbor_test {
+namespace {
+
+std::string mutated(std::string document, std::minstd_rand& random) {
+  const auto any = [&](std::size_t below) { return static_cast<std::size_t>(random()) % below; };
+  for (auto changes = 1 + any(4); changes != 0 && !document.empty(); --changes) {
+    const auto at = any(document.size());
+    switch (any(4)) {
+    case 0:
+      document[at] = static_cast<char>(any(256));
+      break;
+    case 1:
+      document.erase(at, 1 + any(6));
+      break;
+    case 2:
+      document.insert(at, 1 + any(3), static_cast<char>(any(256)));
+      break;
+    default:
+      document.insert(at, document.substr(any(document.size()), any(12)));
+    }
+  }
+  return document;
+}
+
+} // namespace
+
+// What is accepted is written as a document that means the same, also when it is read into a used value.
+TEST(CborMutation, whatever_arrives_is_read_or_refused) {
+  const auto whole = encoded(sample());
+  std::minstd_rand random(7);
+  invoice used;
+  std::size_t accepted = 0;
+  for (int i = 0; i != 20000; ++i) {
+    const auto document = mutated(whole, random);
+    invoice fresh;
+    const auto read = cbor_codec::decode(as_bytes(document), fresh);
+    ASSERT_EQ(cbor_codec::decode(as_bytes(document), used).has_value(), read.has_value());
+    if (!read) {
+      ASSERT_EQ(read.error(), errc::decode);
+      continue;
+    }
+    ++accepted;
+    const auto again = encoded(fresh);
+    ASSERT_EQ(encoded(used).size(), again.size());
+    ASSERT_EQ(encoded(decoded<invoice>(again)).size(), again.size());
+  }
+  EXPECT_GT(accepted, 100U);
+}
+
+TEST(CborMutation, noise_is_read_or_refused) {
+  std::minstd_rand random(11);
+  for (int i = 0; i != 20000; ++i) {
+    std::string document(1 + random() % 40, '\0');
+    for (char& c : document)
+      c = static_cast<char>(random() >> 8);
+    invoice value;
+    nothing ignoring;
+    std::vector<std::optional<std::map<std::string, double>>> loose;
+    (void)cbor_codec::decode(as_bytes(document), value);
+    (void)cbor_codec::decode(as_bytes("\xa1\x61x" + document), ignoring);
+    (void)cbor_codec::decode(as_bytes("\x9f" + document), loose);
+  }
+}
+
+} // namespace cbor_test
