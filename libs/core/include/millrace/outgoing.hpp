@@ -42,6 +42,8 @@ class publish_operation {
     answer_ = std::move(answer);
     state_.store(state::done, std::memory_order_relaxed);
   }
+  /// The same, of a transport that answers nothing: accepted, with an empty receipt.
+  void complete_now() noexcept { state_.store(state::done, std::memory_order_relaxed); }
   /// From any thread, inside `publish` or later. Resumes the waiter on the runtime.
   void complete(result<receipt> answer) noexcept;
 

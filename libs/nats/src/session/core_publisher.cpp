@@ -5,6 +5,8 @@
 
 #include <millrace/nats/errors.hpp>
 
+#include <cstring>
+
 namespace millrace::nats::detail {
 
 namespace {
@@ -31,16 +33,49 @@ std::optional<error> check_outgoing(const connection& shared, const outgoing& m)
   return std::nullopt;
 }
 
+namespace {
+
+/// The last subject that this thread found good, as the C string that the client wants: most publishers name one
+/// subject again and again.
+class good_subject {
+ public:
+  [[nodiscard]] bool is(std::string_view subject) const noexcept {
+    return subject.size() == size_ && size_ != 0 && std::memcmp(subject.data(), text_, size_) == 0;
+  }
+  void remember(std::string_view subject) noexcept {
+    if (subject.size() >= sizeof text_) return;
+    std::memcpy(text_, subject.data(), subject.size());
+    text_[subject.size()] = '\0';
+    size_ = subject.size();
+  }
+  [[nodiscard]] std::string_view text() const noexcept { return {text_, size_}; }
+
+ private:
+  std::size_t size_ = 0;
+  char text_[248] = {};
+};
+
+constinit thread_local good_subject last_good;
+
+} // namespace
+
 void core_publisher::publish(const outgoing& m, publish_operation& op) noexcept {
-  if (std::optional<error> fault = check_outgoing(*shared_, m)) [[unlikely]]
-    return op.complete_now(fail(std::move(*fault)));
   wire_message out;
-  out.subject = m.destination;
   out.payload = m.payload;
-  out.headers = m.headers;
+  good_subject& good = last_good;
+  const bool plain = m.headers == nullptr || m.headers->empty();
+  if (plain && !shared_->closed() && good.is(m.destination)) [[likely]] {
+    out.subject = good.text();
+    out.subject_ends_in_nul = true;
+  } else {
+    if (std::optional<error> fault = check_outgoing(*shared_, m)) return op.complete_now(fail(std::move(*fault)));
+    good.remember(m.destination);
+    out.subject = m.destination;
+    out.headers = m.headers;
+  }
   result<void> sent = wire_.publish(out);
   if (sent) [[likely]]
-    return op.complete_now(receipt{});
+    return op.complete_now();
   op.complete_now(fail(std::move(sent.error())));
 }
 

@@ -126,6 +126,7 @@ struct wire_message {
   std::string_view reply;
   bytes_view payload;
   const header_map* headers = nullptr; ///< null or empty: plain PUB
+  bool subject_ends_in_nul = false;    ///< a C string already, one character behind the view
 };
 
 /// The only place that touches a socket, or the in-process server that stands for one. Thread-safe.

@@ -3,6 +3,7 @@
 #include "transport/libnats/libnats_options.hpp"
 #include "transport/libnats/libnats_status.hpp"
 #include "transport/libnats/libnats_subscription.hpp"
+#include "transport/libnats/socket_bound.hpp"
 
 #include <millrace/log.hpp>
 
@@ -25,7 +26,7 @@ natsStatus libnats_context::install(natsOptions* options) {
       options, [](natsConnection* nc, void* self) noexcept { of(self).disconnected(nc); }, this);
   if (status == NATS_OK)
     status = natsOptions_SetReconnectedCB(
-        options, [](natsConnection*, void* self) noexcept { of(self).reconnected(); }, this);
+        options, [](natsConnection* nc, void* self) noexcept { of(self).reconnected(nc); }, this);
   if (status == NATS_OK)
     status =
         natsOptions_SetClosedCB(options, [](natsConnection* nc, void* self) noexcept { of(self).closed(nc); }, this);
@@ -89,7 +90,8 @@ void libnats_context::disconnected(natsConnection* nc) noexcept {
     listener->on_disconnected(last_error(nc, errc::disconnected, "the connection to the server is lost"));
 }
 
-void libnats_context::reconnected() noexcept {
+void libnats_context::reconnected(natsConnection* nc) noexcept {
+  bound_writes(nc, settings.write_timeout);
   if (const auto listener = listener_.lock()) listener->on_reconnected();
 }
 

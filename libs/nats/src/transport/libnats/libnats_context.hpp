@@ -38,7 +38,7 @@ class libnats_context : public std::enable_shared_from_this<libnats_context> {
 
  private:
   void disconnected(natsConnection* nc) noexcept;
-  void reconnected() noexcept;
+  void reconnected(natsConnection* nc) noexcept;
   void closed(natsConnection* nc) noexcept;
   void failed(natsSubscription* sub, natsStatus status, const char* text) noexcept;
   [[nodiscard]] std::shared_ptr<libnats_route> find(natsSubscription* sub);

@@ -86,7 +86,6 @@ void set_times(option_setter& set, const connect_settings& s, std::size_t server
   set("connect_timeout", natsOptions_SetTimeout, to_milliseconds(each));
   set("ping_interval", natsOptions_SetPingInterval, to_milliseconds(s.ping_interval));
   set("ping_interval", natsOptions_SetMaxPingsOut, 2);
-  set("write_timeout", natsOptions_SetWriteDeadline, to_milliseconds(s.write_timeout));
   set("max_reconnects", natsOptions_SetMaxReconnect,
       s.max_reconnects < 0 ? -1 : static_cast<int>(std::min<std::int64_t>(s.max_reconnects, 1 << 30)));
   set("reconnect_buffer", natsOptions_SetReconnectBufSize,

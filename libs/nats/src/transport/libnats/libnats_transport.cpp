@@ -6,6 +6,7 @@
 #include "transport/libnats/libnats_options.hpp"
 #include "transport/libnats/libnats_status.hpp"
 #include "transport/libnats/libnats_subscription.hpp"
+#include "transport/libnats/socket_bound.hpp"
 
 #include <array>
 #include <cstring>
@@ -80,8 +81,14 @@ result<void> libnats_transport::publish(const wire_message& m) noexcept {
   } else {
     if (m.payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) [[unlikely]]
       return refused(NATS_MAX_PAYLOAD, m.subject);
-    const c_text subject(m.subject);
     const auto size = static_cast<int>(m.payload.size());
+    if (m.subject_ends_in_nul && m.reply.empty()) [[likely]] {
+      status = natsConnection_Publish(nc_.get(), m.subject.data(), m.payload.data(), size);
+      if (status == NATS_OK) [[likely]]
+        return {};
+      return refused(status, m.subject);
+    }
+    const c_text subject(m.subject);
     if (m.reply.empty())
       status = natsConnection_Publish(nc_.get(), subject.get(), m.payload.data(), size);
     else
@@ -222,7 +229,10 @@ task<result<std::shared_ptr<transport>>> connect_libnats(runtime& rt, std::vecto
   const std::shared_ptr<natsOptions> options(made->release(), destroy_options{});
   auto work = [options, context, shown] {
     dialled out = dial(options.get(), shown);
-    if (out.fault) context->not_connected();
+    if (out.fault)
+      context->not_connected();
+    else
+      bound_writes(out.nc.get(), context->settings.write_timeout);
     return out;
   };
   std::optional<dialled> answer = co_await run_blocking(rt, bound, std::move(work));
