@@ -4,7 +4,7 @@
 
 namespace millrace::memory {
 
-hub::~hub() = default;
+hub::~hub() { disarm_delayed(); }
 
 result<void> hub::connect(runtime& rt) {
   const lock held(mutex_);
@@ -18,7 +18,6 @@ result<void> hub::connect(runtime& rt) {
 
 closed_broker hub::close() noexcept {
   closed_broker left;
-  std::vector<node*> waiting;
   {
     const lock held(mutex_);
     closed_.store(true, std::memory_order_release);
@@ -26,15 +25,29 @@ closed_broker hub::close() noexcept {
       left.subscriptions += box->consumers.size();
       left.unsettled += box->held;
     }
-    for (node* n = delayed_; n != nullptr; n = n->next_delayed)
-      waiting.push_back(n);
     for (auto& [inbox, request] : requests_)
       request->answered.set();
     requests_.clear();
   }
-  for (node* n : waiting)
-    runtime_->disarm(n->wake);
+  disarm_delayed();
   return left;
+}
+
+/// No delay fires any more: the runtime may be gone before the handles are. A timer that fires now takes its node out
+/// itself.
+void hub::disarm_delayed() noexcept {
+  std::vector<node*> waiting;
+  {
+    const lock held(mutex_);
+    for (node* n = delayed_; n != nullptr; n = n->next_delayed)
+      waiting.push_back(n);
+  }
+  for (node* n : waiting) {
+    if (!runtime_->disarm(n->wake)) continue;
+    const lock held(mutex_);
+    unlink_delayed(*n);
+    recycle(*n);
+  }
 }
 
 stored_message& hub::new_message(const outgoing& message, std::string_view reply_to) {

@@ -99,6 +99,7 @@ class hub : public std::enable_shared_from_this<hub> {
   void recycle_last(node& n, consumer& c) noexcept;
   void delay(node& n) noexcept;
   void unlink_delayed(node& n) noexcept;
+  void disarm_delayed() noexcept;
   void drop_mailbox(mailbox& box) noexcept;
 
   mutable std::mutex mutex_;
