@@ -47,6 +47,9 @@ class publish_operation {
   /// From any thread, inside `publish` or later. Resumes the waiter on the runtime.
   void complete(result<receipt> answer) noexcept;
 
+  /// Before the publish: where the waiter resumes.
+  void resume_on(runtime& rt) noexcept { runtime_ = &rt; }
+
   [[nodiscard]] bool done() const noexcept { return state_.load(std::memory_order_acquire) == state::done; }
   /// False: it is done already and the waiter need not suspend.
   bool wait(std::coroutine_handle<> waiter) noexcept;

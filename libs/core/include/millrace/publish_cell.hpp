@@ -23,7 +23,7 @@ template <class Marker> inline constexpr char output_tag = 0;
 struct publish_cell {
   std::atomic<publish_port*> live = nullptr;
   std::shared_ptr<publish_port> port;
-  millrace::runtime* runtime = nullptr;
+  millrace::runtime* runtime = nullptr; ///< like all of these, to be read after `live`
   std::atomic<observer*> watcher = nullptr;
   std::string broker;
   publish_pipeline pipeline;
@@ -65,7 +65,7 @@ class publish_awaiter {
  public:
   publish_awaiter(detail::publish_cell& cell, const outgoing& message, std::optional<error> refused,
                   context* origin = nullptr) noexcept
-      : cell_(&cell), message_(message), refused_(std::move(refused)), origin_(origin), operation_(cell.runtime) {}
+      : cell_(&cell), message_(message), refused_(std::move(refused)), origin_(origin), operation_(nullptr) {}
   [[nodiscard]] bool await_ready() noexcept {
     if (refused_) return true;
     cell_->publish(message_, operation_, origin_);

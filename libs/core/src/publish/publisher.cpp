@@ -51,6 +51,7 @@ void publish_cell::publish(const outgoing& message, publish_operation& op, conte
   if (to == nullptr) {
     return op.complete_now(fail(errc::not_connected, "publish to '" + std::string(message.destination) + "'"));
   }
+  op.resume_on(*runtime);
   if (piped) {
     publish_through(message, op, origin);
     return;
