@@ -1,0 +1,57 @@
+#pragma once
+
+#include "protocol/uri.hpp"
+
+#include <millrace/error.hpp>
+#include <millrace/rabbitmq/options.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace millrace::rabbitmq::detail {
+
+/// Told by a transport, on its one I/O thread; calls never overlap.
+class transport_listener {
+ public:
+  virtual void on_connected() noexcept = 0;
+  /// Answers how many bytes were used; the rest comes again, with more behind it.
+  virtual std::size_t on_bytes(std::string_view input) noexcept = 0;
+  /// What `write` was given is with the system.
+  virtual void on_written() noexcept = 0;
+  /// The dial failed, or the connection is gone. Not told after `drop`.
+  virtual void on_lost(error why) noexcept = 0;
+  virtual void on_wake() noexcept = 0;
+
+ protected:
+  ~transport_listener() = default;
+};
+
+/// The only place that touches a socket: one connection at a time, and the thread that serves it.
+class transport {
+ public:
+  transport() = default;
+  transport(const transport&) = delete;
+  transport& operator=(const transport&) = delete;
+  virtual ~transport() = default;
+
+  /// Begins to serve `to`. Once.
+  virtual void start(transport_listener& to) = 0;
+  /// Ends: when it returns, no call of the listener runs and none begins. Not on the I/O thread.
+  virtual void stop() noexcept = 0;
+  /// Asks for `on_wake`, soon. From any thread; also after `stop`, where it does nothing.
+  virtual void wake() noexcept = 0;
+
+  // On the I/O thread only.
+  virtual void dial(const endpoint& to) noexcept = 0;
+  /// One at a time; `bytes` stays untouched until `on_written`, `on_lost` or `drop`.
+  virtual void write(std::string_view bytes) noexcept = 0;
+  /// Closes the connection at once.
+  virtual void drop() noexcept = 0;
+};
+
+/// TCP, or TLS where `tls` is given, on a thread of its own.
+[[nodiscard]] std::shared_ptr<transport> make_asio_transport(const tls_options* tls);
+
+} // namespace millrace::rabbitmq::detail

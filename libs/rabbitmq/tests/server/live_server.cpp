@@ -1,0 +1,142 @@
+#include "server/live_server.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <stdexcept>
+
+namespace millrace::rabbitmq::testing {
+namespace {
+
+std::string tool() {
+  const std::filesystem::path here = __FILE__;
+  return (here.parent_path() / "../../../../tools/with-rabbitmq").lexically_normal().string();
+}
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+  char room[4096];
+  while (const std::size_t n = fread(room, 1, sizeof room, pipe))
+    text.append(room, n);
+  if (pclose(pipe) != 0) throw std::runtime_error("failed: " + command + "\n" + text);
+  return text;
+}
+
+std::string field_of(const std::string& json, const std::string& name) {
+  const std::size_t at = json.find("\"" + name + "\": \"");
+  if (at == std::string::npos) throw std::runtime_error("no " + name + " in " + json);
+  const std::size_t begin = at + name.size() + 5;
+  return json.substr(begin, json.find('"', begin) - begin);
+}
+
+} // namespace
+
+live_server::live_server() {
+  const std::string described = output_of(tool() + " --share");
+  url_ = field_of(described, "url");
+  folder_ = field_of(described, "folder");
+  const int lock = open(field_of(described, "lock").c_str(), O_RDWR | O_CLOEXEC); // held until the process ends
+  if (lock < 0 || flock(lock, LOCK_SH) != 0) throw std::runtime_error("cannot lock the shared server");
+}
+
+live_server& live_server::shared() {
+  static live_server server;
+  return server;
+}
+
+std::uint16_t live_server::port() const {
+  return static_cast<std::uint16_t>(std::stoi(url_.substr(url_.rfind(':') + 1)));
+}
+
+std::string live_server::ctl(const std::string& arguments) {
+  return output_of(tool() + " --ctl " + folder_ + " " + arguments);
+}
+
+std::string fresh_name(const std::string& prefix) {
+  static std::random_device random;
+  return "t." + prefix + "." + std::to_string(random()) + std::to_string(random());
+}
+
+waiting_sink::~waiting_sink() { held_.release_all(); }
+
+void waiting_sink::deliver(incoming_batch batch, deliver_from /*where*/) noexcept {
+  const std::scoped_lock lock(mutex_);
+  held_.append(std::move(batch));
+  changed_.notify_all();
+}
+
+void waiting_sink::tell(std::string what) {
+  const std::scoped_lock lock(mutex_);
+  told_.push_back(std::move(what));
+  changed_.notify_all();
+}
+
+incoming* waiting_sink::next(std::chrono::milliseconds bound) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, bound, [this] { return !held_.empty(); });
+  return held_.pop();
+}
+
+bool waiting_sink::told(const std::string& beginning, std::chrono::milliseconds bound) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, bound, [&] {
+    for (const auto& text : told_)
+      if (text.starts_with(beginning)) return true;
+    return false;
+  });
+}
+
+std::string waiting_sink::last_told() {
+  const std::scoped_lock lock(mutex_);
+  return told_.empty() ? std::string() : told_.back();
+}
+
+client::~client() {
+  if (connected_) (void)shutdown();
+}
+
+result<closed_broker> client::shutdown() {
+  connected_broker closing = std::move(*connected_);
+  connected_ = fail(errc::closed, "the test shut it down");
+  return sync_wait(std::move(closing).shutdown());
+}
+
+result<receipt> client::send(publish_port& to, const std::string& destination, const std::string& text,
+                             const header_map* headers, const message_options* options) {
+  struct awaiter {
+    publish_port& to;
+    outgoing message;
+    publish_operation op;
+    bool await_ready() {
+      to.publish(message, op);
+      return op.done();
+    }
+    bool await_suspend(std::coroutine_handle<> waiter) noexcept { return op.wait(waiter); }
+    result<receipt> await_resume() noexcept { return op.take(); }
+  };
+  auto sent = [](publish_port& port, outgoing message, runtime& clock) -> task<result<receipt>> {
+    awaiter one{port, message, publish_operation(&clock)};
+    auto answer = co_await one;
+    co_return answer;
+  };
+  return sync_wait(sent(to, {destination, as_bytes(text), headers, options}, rt));
+}
+
+queue client::temporary(const std::string& name) {
+  return queue(name).auto_delete().durable(false).exclusive().with_topology(topology::declare);
+}
+
+bool settle(incoming* m, settlement_kind kind, duration delay) {
+  if (m == nullptr) return false;
+  const bool taken = m->settle({kind, delay}).has_value();
+  m->release();
+  return taken;
+}
+
+} // namespace millrace::rabbitmq::testing
