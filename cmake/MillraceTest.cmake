@@ -15,16 +15,16 @@ if(MILLRACE_NATS_SERVER)
   list(APPEND MILLRACE_TEST_ENVIRONMENT "MILLRACE_NATS_SERVER=${MILLRACE_NATS_SERVER}")
 endif()
 
-# One precompiled header for all tests: gtest and the containers are most of what a small test compiles.
+# One precompiled header for all tests: gtest, the containers and core are most of what a test compiles.
 function(millrace_use_test_pch target)
   if(NOT TARGET millrace_test_pch)
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/test_pch.cpp" CONTENT "// The owner of the tests' precompiled header.\n")
     add_library(millrace_test_pch OBJECT "${PROJECT_BINARY_DIR}/test_pch.cpp")
     target_compile_features(millrace_test_pch PRIVATE cxx_std_23)
-    target_link_libraries(millrace_test_pch PRIVATE GTest::gtest Threads::Threads)
+    target_link_libraries(millrace_test_pch PRIVATE millrace::core GTest::gtest Threads::Threads)
     target_precompile_headers(
       millrace_test_pch PRIVATE <gtest/gtest.h> <chrono> <coroutine> <cstdint> <expected> <functional> <map> <memory>
-      <optional> <string> <string_view> <variant> <vector>)
+      <optional> <string> <string_view> <variant> <vector> <millrace/millrace.hpp>)
     set_target_properties(millrace_test_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     millrace_set_warnings(millrace_test_pch)
   endif()
