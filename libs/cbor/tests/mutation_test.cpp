@@ -53,17 +53,23 @@ TEST(CborMutation, whatever_arrives_is_read_or_refused) {
 
 TEST(CborMutation, noise_is_read_or_refused) {
   std::minstd_rand random(11);
+  std::size_t accepted = 0;
+  const auto read = [&]<class T>(std::string_view document, T value) {
+    const auto done = cbor_codec::decode(as_bytes(document), value);
+    if (done)
+      ++accepted;
+    else
+      EXPECT_EQ(done.error(), errc::decode);
+  };
   for (int i = 0; i != 20000; ++i) {
     std::string document(1 + random() % 40, '\0');
     for (char& c : document)
       c = static_cast<char>(random() >> 8);
-    invoice value;
-    nothing ignoring;
-    std::vector<std::optional<std::map<std::string, double>>> loose;
-    (void)cbor_codec::decode(as_bytes(document), value);
-    (void)cbor_codec::decode(as_bytes("\xa1\x61x" + document), ignoring);
-    (void)cbor_codec::decode(as_bytes("\x9f" + document), loose);
+    read(document, invoice{});
+    read("\xa1\x61x" + document, nothing{});
+    read("\x9f" + document, std::vector<std::optional<std::map<std::string, double>>>{});
   }
+  EXPECT_GT(accepted, 0U);
 }
 
 } // namespace cbor_test
