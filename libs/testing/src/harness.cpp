@@ -68,6 +68,8 @@ result<void> harness::start() {
   try {
     auto started = finish_with(run_.start(driver_->mode()));
     if (!started) return started;
+    for (auto& cell : publishers_)
+      cell->piped = false; // the service's publish layers are not for the test's messages
     started_ = true;
     driver_->react();
     return {};

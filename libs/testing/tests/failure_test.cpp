@@ -26,7 +26,8 @@ namespace memory = millrace::memory;
 
 millrace::task<void> publish_three(millrace::publisher<memory::publish> to) {
   for (std::uint64_t id = 1; id <= 3; ++id) {
-    auto sent = co_await to.publish("orders", order{id, "tea"});
+    const order next{id, "tea"};
+    auto sent = co_await to.publish("orders", next);
     if (!sent) throw std::runtime_error(sent.error().message());
   }
 }

@@ -36,7 +36,8 @@ task<outcome> forward(publisher to, std::string destination, order o) {
 }
 
 task<void> send(publisher to) {
-  auto sent = co_await to.publish("orders", order{1, "tea"});
+  const order first{1, "tea"};
+  auto sent = co_await to.publish("orders", first);
   if (!sent) throw std::runtime_error(sent.error().message());
 }
 
@@ -119,12 +120,36 @@ TEST(reaction, drive_runs_a_coroutine_of_the_test_and_its_reaction) {
   on.subscribe("orders", [](const order&) {});
   test_service t(app);
   const auto sent = t.drive([](publisher to) -> task<millrace::result<millrace::receipt>> {
-    auto accepted = co_await to.publish("orders", order{1, "tea"});
+    const order first{1, "tea"};
+    auto accepted = co_await to.publish("orders", first);
     co_return accepted;
   }(orders));
   ASSERT_TRUE(sent);
   EXPECT_EQ(sent->sequence, 1U);
   t.subscription("orders").called_once();
+}
+
+/// Marks what the service publishes.
+class marking final : public millrace::publish_layer {
+ public:
+  task<millrace::result<millrace::receipt>> around(millrace::publish_draft& draft,
+                                                   millrace::next_publish next) override {
+    draft.headers().set("from", "the service");
+    auto sent = co_await next();
+    co_return sent;
+  }
+};
+
+TEST(reaction, the_publish_layers_of_the_service_are_not_for_what_the_test_sends) {
+  millrace::service app{{.title = "layers"}};
+  app.use(marking{});
+  auto on = app.with_broker(memory::broker{});
+  auto to = on.publisher();
+  on.subscribe("orders", [to](const order& o) { return forward(to, "billed", o); });
+  test_service t(app);
+  t.publish("orders", order{1, "tea"});
+  EXPECT_TRUE(t.published("orders").once().messages().front().headers.empty());
+  t.published("billed").once().header("from", "the service");
 }
 
 TEST(reaction, a_loop_that_feeds_itself_ends_in_an_error_that_names_it) {

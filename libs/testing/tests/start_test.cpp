@@ -109,7 +109,8 @@ TEST(start, includes_the_reaction_to_what_the_hooks_published) {
   auto orders = on.publisher();
   on.subscribe("orders", [](const order&) {});
   app.after_startup([orders]() -> task<hook_result> {
-    auto sent = co_await orders.publish("orders", order{1, "tea"});
+    const order first{1, "tea"};
+    auto sent = co_await orders.publish("orders", first);
     if (!sent) co_return millrace::fail(std::move(sent).error());
     co_return hook_result{};
   });

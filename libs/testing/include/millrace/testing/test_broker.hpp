@@ -18,10 +18,10 @@ namespace millrace::testing {
 
 class harness;
 
-/// One broker of the service under test. A publish leaves through the broker's default policy and is recorded as
-/// published. In process it returns when the entire reaction is quiescent: handlers, what they publish, on whichever
-/// broker, and so on; live, when the broker accepted the message. Valid as long as its `test_service`; used from the
-/// test's thread.
+/// One broker of the service under test. A publish stands for another sender's: it leaves through the broker's default
+/// policy, untouched by the service's publish layers, and is recorded as published. In process it returns when the
+/// entire reaction is quiescent: handlers, what they publish, on whichever broker, and so on; live, when the broker
+/// accepted the message. Valid as long as its `test_service`; used from the test's thread.
 class test_broker {
  public:
   test_broker(harness& of, std::size_t index) noexcept : harness_(&of), index_(index) {}
