@@ -40,7 +40,7 @@ result<void> connection::open(const std::string& path, std::chrono::milliseconds
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   if (sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
     error why = failure("open");
-    static_cast<void>(close());
+    sqlite3_close(std::exchange(handle_, nullptr));
     return fail(std::move(why));
   }
   sqlite3_busy_timeout(handle_, static_cast<int>(busy_timeout.count()));

@@ -42,7 +42,7 @@ class connection {
   connection() = default;
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
-  ~connection() { static_cast<void>(close()); }
+  ~connection() { sqlite3_close(handle_); }
 
   result<void> open(const std::string& path, std::chrono::milliseconds busy_timeout);
   result<void> close();

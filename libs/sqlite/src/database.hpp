@@ -12,7 +12,7 @@ namespace millrace::sqlite {
 class idempotency_store::database {
  public:
   explicit database(idempotency_options options) : options_(std::move(options)) {}
-  ~database() { static_cast<void>(close()); }
+  ~database() = default; // the statements go before their connection
   database(const database&) = delete;
   database& operator=(const database&) = delete;
 
