@@ -78,7 +78,8 @@ TEST_F(settlement_on_memory, one_worker_keeps_the_order_under_suspended_handlers
   on.subscribe("orders", [this](bytes_view payload, context& ctx) -> task<> {
     const std::string text(as_text(payload));
     handled.push_back("begin " + text);
-    co_await ctx.sleep_for(text == "slow" ? duration(5s) : duration(1s));
+    const duration pause = text == "slow" ? 5s : 1s;
+    co_await ctx.sleep_for(pause);
     handled.push_back("end " + text);
   });
   start();
