@@ -6,7 +6,7 @@
 #include <algorithm>
 
 namespace millrace::memory {
-namespace {
+namespace flaws { // a name, because templates of the headers are made over these types
 
 namespace conformance = testing::conformance;
 
@@ -265,5 +265,5 @@ TEST(memory_conformance, a_capability_that_is_not_declared_is_found) {
   EXPECT_EQ(found->run(modest).what, conformance::verdict::kind::failed);
 }
 
-} // namespace
+} // namespace flaws
 } // namespace millrace::memory

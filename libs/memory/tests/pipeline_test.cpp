@@ -1,6 +1,7 @@
 #include "delivery_types.hpp"
 
 #include <gtest/gtest.h>
+#include <stdexcept>
 
 using namespace delivery;
 
@@ -275,4 +276,22 @@ TEST(Replies, see_the_origin_in_the_replys_transforms) {
   trace.set("traceparent", "00-1");
   t.publish("orders", order{1, "tea"}, trace);
   t.published("copies").once().header("traceparent", "00-1");
+}
+
+// core 2.11, and more than RustStream's: a dead letter says why, how often and where from
+TEST(DeadLetters, explain_themselves_where_the_registration_asks_for_it) {
+  orders_service s;
+  s.on.subscribe("orders", [](const order&) -> millrace::outcome { throw std::runtime_error("no stock"); })
+      .max_attempts(2)
+      .dead_letter("orders.dead")
+      .explain_dead_letters()
+      .on_exception(millrace::failure_policy::retry());
+  test_service t(s.app);
+  t.publish("orders", order{4, "tea"});
+  t.published("orders.dead")
+      .once()
+      .header("x-millrace-dead-letter-reason", "no stock")
+      .header("x-millrace-dead-letter-attempts", "2")
+      .header("x-millrace-dead-letter-origin", "orders")
+      .header("x-millrace-dead-letter-subscription", "orders");
 }

@@ -70,8 +70,8 @@ TEST(Seek, back_to_a_captured_position_redelivers_that_message_and_what_follows)
                    seen->push_back(std::to_string(o.id));
                    if (o.id == 2 && *captured == 0) *captured = *at;
                    if (o.id == 4 && seen->size() == 4) {
-      EXPECT_TRUE(seek->seek(memory::position::at(*captured)));
-    }
+                     EXPECT_TRUE(seek->seek(memory::position::at(*captured)));
+                   }
                  });
   test_service t(s.app);
   publish(t, 1, 5);

@@ -48,6 +48,7 @@ void redelivery::explain(incoming& m, header_map& headers, std::string_view why)
   headers.set("x-millrace-dead-letter-reason", reason);
   headers.set("x-millrace-dead-letter-attempts", std::to_string(attempt_of(m)));
   headers.set("x-millrace-dead-letter-origin", m.subject());
+  headers.set("x-millrace-dead-letter-subscription", plan_->name);
 }
 
 /// The message used its attempts up: to the dead-letter destination as it arrived, or rejected.

@@ -14,6 +14,10 @@ namespace {
 std::atomic<std::size_t> allocations = 0;
 }
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete" // g++ 12 inlines only one of the two
+#endif
+
 void* operator new(std::size_t size) {
   ++allocations;
   if (void* p = std::malloc(size)) return p;

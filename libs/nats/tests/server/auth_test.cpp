@@ -1,9 +1,13 @@
 #include "admin.hpp"
 #include "client.hpp"
 #include "nats_server.hpp"
+#include "poll.hpp"
 #include "test_keys.hpp"
 
+#include <millrace/log.hpp>
+
 #include <cstdlib>
+#include <mutex>
 
 namespace millrace::nats::test {
 namespace {
@@ -161,6 +165,28 @@ TEST_F(nats_auth, N3_forbidden_subscription_aborts_the_start) {
   EXPECT_FALSE(grouped);
   const auto allowed = run(b.open(subject("foo"), sink, options));
   EXPECT_TRUE(allowed); // another one's violation is not its own
+  EXPECT_TRUE(run(std::move(b).shutdown()));
+}
+
+// nats 12.7: a forbidden publish is lost, as core NATS loses it; the log names the subject.
+TEST_F(nats_auth, forbidden_publish_is_logged_with_its_subject) {
+  const nats_server server(restricted);
+  connected_broker b = value_of(try_connect(server, connect_options().user("app", "p")));
+  std::mutex mutex;
+  std::string lines;
+  set_log_sink([&](log_level, std::string_view line) {
+    const std::lock_guard lock(mutex);
+    lines.append(line).append("\n");
+  });
+  const auto port = value_of(b.pair(publish{}));
+  EXPECT_TRUE(send(rt_, *port, "forbidden.subject", "x"));
+  const auto logged = [&] {
+    const std::lock_guard lock(mutex);
+    return !lines.empty();
+  };
+  EXPECT_TRUE(poll(logged, 5s));
+  set_log_sink({});
+  EXPECT_NE(lines.find("forbidden.subject"), std::string::npos) << lines;
   EXPECT_TRUE(run(std::move(b).shutdown()));
 }
 

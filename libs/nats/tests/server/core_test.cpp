@@ -1,6 +1,7 @@
 #include "admin.hpp"
 #include "client.hpp"
 #include "nats_server.hpp"
+#include "poll.hpp"
 
 #include <set>
 
@@ -387,8 +388,7 @@ TEST_F(nats_core, drops_of_a_slow_consumer_are_counted) {
   const auto s = open(small, subject("slow"), sink);
   for (int i = 0; i < 5000; ++i)
     ASSERT_TRUE(send(rt_, *port_, "slow", "x"));
-  for (int i = 0; i < 400 && sink.size() + sink.dropped() < 5000; ++i)
-    std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(poll([&] { return sink.size() + sink.dropped() >= 5000; }, 10s));
   EXPECT_EQ(sink.size(), 100U);
   EXPECT_EQ(sink.dropped(), 4900U);
   sink.release_kept();
@@ -408,9 +408,15 @@ TEST_F(nats_core, drops_behind_a_blocking_handler_are_counted) {
   const auto s = open(small, subject("blocked"), sink);
   for (int i = 0; i < 5000; ++i)
     ASSERT_TRUE(send(rt_, *port_, "blocked", "x"));
-  std::this_thread::sleep_for(300ms);
+  // The answer to the flush behind each SUB comes after everything before it: sent by one connection, and read by the
+  // other.
+  collecting_sink none;
+  const auto sent = open(broker_, subject("barrier"), none);
+  const auto read = open(small, subject("barrier"), none);
   go = true;
   go.notify_all();
+  run(read->stop());
+  run(sent->stop());
   run(s->stop());
   EXPECT_EQ(sink.size() + sink.dropped(), 5000U);
   EXPECT_GE(sink.dropped(), 4800U);

@@ -1,6 +1,7 @@
 #include "admin.hpp"
 #include "client.hpp"
 #include "nats_server.hpp"
+#include "poll.hpp"
 
 #include <map>
 #include <set>
@@ -215,7 +216,7 @@ TEST_F(nats_jetstream_fault, N4_restart_mid_consume_loses_and_repeats_nothing) {
   store(0, total);
   connected_broker b = connect(rt_, server_.url(), quick());
   collecting_sink sink([&](const seen&, incoming&) {
-    std::this_thread::sleep_for(200us);
+    std::this_thread::sleep_for(200us); // lint: allow sleep
     return settlement{};
   });
   const auto s = open(b, source().durable("d"), sink, 8);
@@ -229,9 +230,7 @@ TEST_F(nats_jetstream_fault, N4_restart_mid_consume_loses_and_repeats_nothing) {
     const auto state = a.consumer("S", "d");
     return sink.size() >= total && state.unacknowledged == 0 && state.pending == 0;
   };
-  for (int i = 0; i < 600 && !done(); ++i)
-    std::this_thread::sleep_for(50ms);
-  EXPECT_TRUE(done());
+  EXPECT_TRUE(poll(done, 30s));
   std::map<std::string, int> times;
   for (const seen& m : sink.messages())
     ++times[m.payload];

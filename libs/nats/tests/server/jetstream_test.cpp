@@ -1,9 +1,11 @@
 #include "admin.hpp"
 #include "client.hpp"
 #include "nats_server.hpp"
+#include "poll.hpp"
 
 #include <millrace/nats/fields.hpp>
 
+#include <algorithm>
 #include <set>
 
 namespace millrace::nats::test {
@@ -233,8 +235,7 @@ TEST_F(nats_jetstream, backlog_is_read_once_and_in_order) {
   constexpr int total = 20000;
   for (int i = 0; i < total; ++i)
     ASSERT_TRUE(send(rt_, *port, on("a"), std::to_string(i)));
-  while (admin_.stored(stream_) < total)
-    std::this_thread::sleep_for(10ms);
+  ASSERT_TRUE(poll([&] { return admin_.stored(stream_) >= total; }, 30s));
   for (const std::int64_t limit : {10, 1024}) {
     collecting_sink sink;
     const auto subscription = open(broker_, source().durable("d" + std::to_string(limit)).max_ack_pending(limit), sink);
@@ -292,13 +293,12 @@ TEST_F(nats_jetstream, purge_leaves_no_stuck_consumer) {
   admin_.purge(stream_);
   sink.release_kept();
   admin_.store(on("a"), "fresh");
-  std::size_t n = 0;
-  for (int i = 0; i < 200 && n == 0; ++i) {
-    std::this_thread::sleep_for(25ms);
-    for (const seen& m : sink.messages())
-      n += m.payload == "fresh" ? 1 : 0;
-  }
-  EXPECT_EQ(n, 1U);
+  const auto fresh = [&] {
+    const auto all = sink.messages();
+    return std::ranges::count(all, std::string("fresh"), &seen::payload);
+  };
+  EXPECT_TRUE(poll([&] { return fresh() > 0; }, 5s));
+  EXPECT_EQ(fresh(), 1);
   run(subscription->stop());
 }
 

@@ -77,7 +77,7 @@ class nats_server {
   void suspend() const {
     ::kill(pid_, SIGSTOP);
     while (state() != 'T')
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1)); // lint: allow sleep
   }
   void resume() const { ::kill(pid_, SIGCONT); }
   /// Cuts its clients off one after another.
@@ -121,7 +121,7 @@ class nats_server {
     while (std::chrono::steady_clock::now() < until) {
       if (answers()) return true;
       if (waitpid(pid_, nullptr, WNOHANG) == pid_) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5)); // lint: allow sleep
     }
     return false;
   }

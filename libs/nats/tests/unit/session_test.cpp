@@ -201,7 +201,7 @@ TEST_F(nats_session, N4_jetstream_open_fails_at_every_step) {
     EXPECT_NE(r.error().message().find("'S'"), std::string::npos) << r.error().message();
     EXPECT_EQ(shared_->mux().pending(), 0U);
   }
-  for (const std::string& silent : {"$JS.API.STREAM", "$JS.API.CONSUMER"}) { // no answer
+  for (const std::string silent : {"$JS.API.STREAM", "$JS.API.CONSUMER"}) { // no answer
     wire_->fail_publish = 0;
     answer_well();
     const auto well = wire_->answer;
@@ -214,7 +214,7 @@ TEST_F(nats_session, N4_jetstream_open_fails_at_every_step) {
     EXPECT_EQ(r.error(), make_error_code(errc::jetstream));
     EXPECT_EQ(r.error().server_text(), "Permissions Violation");
   }
-  for (const std::string& refused : {"$JS.API.STREAM", "$JS.API.CONSUMER"}) { // refused, or nonsense
+  for (const std::string refused : {"$JS.API.STREAM", "$JS.API.CONSUMER"}) { // refused, or nonsense
     for (const std::string& text :
          {std::string(R"({"error":{"code":404,"err_code":10059}})"), std::string("nonsense")}) {
       answer_well();
