@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace millrace::nats {
 
@@ -18,6 +19,8 @@ class subject {
   subject& queue_group(std::string group) { return group_ = std::move(group), *this; }
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// A router's prefix, in front of the subject.
+  void add_prefix(std::string_view prefix) { name_.insert(0, prefix); }
   [[nodiscard]] const std::string& queue() const noexcept { return group_; }
   /// Before any I/O. An empty subject and a pattern are `errc::invalid_options`; whitespace, an empty token and a group
   /// that is not one token are `errc::subscribe`.
@@ -37,6 +40,8 @@ class wildcard {
   wildcard& queue_group(std::string group) { return group_ = std::move(group), *this; }
 
   [[nodiscard]] const std::string& name() const noexcept { return pattern_; }
+  /// A router's prefix, in front of the subject.
+  void add_prefix(std::string_view prefix) { pattern_.insert(0, prefix); }
   [[nodiscard]] const std::string& queue() const noexcept { return group_; }
   /// As of `subject`, but for patterns.
   [[nodiscard]] result<void> check() const;
@@ -102,6 +107,8 @@ class jetstream {
   jetstream& idle_heartbeat(duration d) { return heartbeat_ = d, *this; }
 
   [[nodiscard]] const std::string& name() const noexcept { return subject_; }
+  /// A router's prefix, in front of the subject.
+  void add_prefix(std::string_view prefix) { subject_.insert(0, prefix); }
   [[nodiscard]] const std::string& stream() const noexcept { return stream_; }
   [[nodiscard]] const std::string& durable() const noexcept { return durable_; }
   [[nodiscard]] duration ack_wait() const noexcept { return ack_wait_; }
