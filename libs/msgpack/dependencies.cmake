@@ -1,0 +1,1 @@
+millrace_need_library(core)

@@ -1,0 +1,81 @@
+#include "types.hpp"
+
+#include <random>
+
+namespace msgpack_test {
+namespace {
+
+std::string mutated(std::string document, std::minstd_rand& random) {
+  const auto any = [&](std::size_t below) { return static_cast<std::size_t>(random()) % below; };
+  for (auto changes = 1 + any(4); changes != 0 && !document.empty(); --changes) {
+    const auto at = any(document.size());
+    switch (any(4)) {
+    case 0:
+      document[at] = static_cast<char>(any(256));
+      break;
+    case 1:
+      document.erase(at, 1 + any(6));
+      break;
+    case 2:
+      document.insert(at, 1 + any(3), static_cast<char>(any(256)));
+      break;
+    default:
+      document.insert(at, document.substr(any(document.size()), any(12)));
+    }
+  }
+  return document;
+}
+
+/// In a buffer that ends where the document does, so that AddressSanitizer sees every read behind it.
+template <class T> result<void> decode_tight(std::string_view document, T& out) {
+  const std::vector<char> tight(document.begin(), document.end());
+  return msgpack_codec::decode(as_bytes({tight.data(), tight.size()}), out);
+}
+
+} // namespace
+
+// What is accepted is written as a document that means the same, also when it is read into a used value.
+TEST(MsgpackMutation, whatever_arrives_is_read_or_refused) {
+  const auto whole = encoded(sample());
+  std::minstd_rand random(7);
+  invoice used;
+  std::size_t accepted = 0;
+  for (int i = 0; i != 20000; ++i) {
+    const auto document = mutated(whole, random);
+    invoice fresh;
+    const auto read = decode_tight(document, fresh);
+    ASSERT_EQ(decode_tight(document, used).has_value(), read.has_value());
+    if (!read) {
+      ASSERT_EQ(read.error(), errc::decode);
+      continue;
+    }
+    ++accepted;
+    const auto again = encoded(fresh);
+    ASSERT_EQ(encoded(used).size(), again.size());
+    ASSERT_EQ(encoded(decoded<invoice>(again)).size(), again.size());
+  }
+  EXPECT_GT(accepted, 100U);
+}
+
+TEST(MsgpackMutation, noise_is_read_or_refused) {
+  std::minstd_rand random(11);
+  std::size_t accepted = 0;
+  const auto read = [&]<class T>(std::string_view document, T value) {
+    const auto done = decode_tight(document, value);
+    if (done)
+      ++accepted;
+    else
+      EXPECT_EQ(done.error(), errc::decode);
+  };
+  for (int i = 0; i != 20000; ++i) {
+    std::string document(1 + random() % 40, '\0');
+    for (char& c : document)
+      c = static_cast<char>(random() >> 8);
+    read(document, invoice{});
+    read("\x81\xa1x" + document, nothing{});
+    read("\x91" + document, std::vector<std::optional<std::map<std::string, double>>>{});
+  }
+  EXPECT_GT(accepted, 0U);
+}
+
+} // namespace msgpack_test
