@@ -45,8 +45,8 @@ int consume(const run_options& options, bool json) {
   return consume_with(options, raw_consumer{m});
 }
 
-int publish(const run_options& options, bool bounded) {
-  const connection nc(options.url, bounded);
+int publish(const run_options& options) {
+  const connection nc(options.url);
   meter m(options.messages);
   m.begin();
   for (std::size_t i = 0; i < options.messages; ++i) {

@@ -31,6 +31,7 @@ int fill_stream(const run_options& options) {
   jsOptions how;
   jsOptions_Init(&how);
   how.PublishAsync.MaxPending = 4096;
+  how.PublishAsync.StallWait = 30'000;
   check(natsConnection_JetStream(&js, nc.get(), &how), "jetstream");
   const char* subjects[] = {stream_subject};
   jsStreamConfig config;

@@ -15,8 +15,7 @@ using bench::run_options;
 const std::map<std::string_view, std::function<int(const run_options&)>> runs{
     {"bare consume.16", [](const auto& o) { return bench::bare::consume(o, false); }},
     {"bare consume.json512", [](const auto& o) { return bench::bare::consume(o, true); }},
-    {"bare publish.16", [](const auto& o) { return bench::bare::publish(o, true); }},
-    {"bare-defaults publish.16", [](const auto& o) { return bench::bare::publish(o, false); }},
+    {"bare publish.16", bench::bare::publish},
     {"bare jetstream.pull", bench::bare::pull},
     {"millrace consume.16", [](const auto& o) { return bench::framework::consume(o, false); }},
     {"millrace consume.json512", [](const auto& o) { return bench::framework::consume(o, true); }},

@@ -88,7 +88,7 @@ class meter {
 // The two sides, and what feeds them. Each answers an exit code.
 namespace bare {
 int consume(const run_options& options, bool json);
-int publish(const run_options& options, bool bounded);
+int publish(const run_options& options);
 int pull(const run_options& options);
 } // namespace bare
 namespace framework {

@@ -1,7 +1,5 @@
 """Group `nats`: client CPU of ours over that of bare nats.c, in interleaved pairs on one server.
 
-Both sides configure the client alike. `bare-defaults` is nats.c with its own defaults, which never give a write up.
-
 The measured client has one CPU and the server and the feeder have another, so that how often its threads wake each other
 does not depend on what else the machine does.
 """
@@ -21,10 +19,9 @@ TARGETS = ["bench_nats"]
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 MESSAGES = {"consume.16": 3_000_000, "publish.16": 6_000_000, "consume.json512": 1_000_000, "jetstream.pull": 200_000}
 FED = ("consume.16", "consume.json512")
-BARE = {"publish.16": ("bare", "bare-defaults")}
 THREADS = {"consume.16": (0, 2), "publish.16": (0,), "consume.json512": (0, 2), "jetstream.pull": (0, 2)}
 REPORT = re.compile(r"cpu=([\d.]+) wall=([\d.]+)")
-RUN_TIMEOUT = 60
+RUN_TIMEOUT = 120
 CPUS = sorted(os.sched_getaffinity(0))
 CLIENT_CPU, OTHER_CPU = CPUS[0], CPUS[-1]
 
@@ -70,18 +67,15 @@ def read_errors(client):
 
 
 def measure(program, case, url, pairs):
-    others = BARE.get(case, ("bare",))
-    sides = [(other, 0) for other in others] + [("millrace", threads) for threads in THREADS[case]]
+    sides = [("bare", 0)] + [("millrace", threads) for threads in THREADS[case]]
     taken = {side: [] for side in sides}
     for i in range(pairs + 1):
         for side in sides if i % 2 else reversed(sides):
             taken[side].append(run_side(program, side[0], case, url, side[1]))
     cpu = {side: [one for one, _ in seen[1:]] for side, seen in taken.items()}  # the first round only warms up
     for threads in THREADS[case]:
-        for other in others:
-            parts = ["nats", case, f"threads{threads}" if threads else "", other if other != "bare" else "", "cpu_ratio"]
-            ratios = [mine / theirs for mine, theirs in zip(cpu["millrace", threads], cpu[other, 0])]
-            yield spread(".".join(filter(None, parts)), f"ours/{other}", ratios)
+        ratios = [mine / theirs for mine, theirs in zip(cpu["millrace", threads], cpu["bare", 0])]
+        yield spread(f"nats.{case}{f'.threads{threads}' if threads else ''}.cpu_ratio", "ours/bare", ratios)
     for (side, threads), seen in taken.items():
         name = f"nats.{case}{f'.threads{threads}' if threads else ''}.{side}"
         yield spread(f"{name}.cpu", "CPU s/million", [cpu for cpu, _ in seen[1:]])
