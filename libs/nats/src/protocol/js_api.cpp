@@ -3,6 +3,7 @@
 #include <millrace/codec/json.hpp>
 #include <millrace/nats/errors.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +11,8 @@
 
 namespace millrace::nats::detail {
 namespace {
+
+constexpr duration shortest_life = std::chrono::minutes(1); // of an ephemeral consumer that nobody pulls
 
 std::string concat(std::initializer_list<std::string_view> parts) {
   std::string out;
@@ -100,6 +103,10 @@ std::string consumer_create_request(const jetstream& source, std::optional<std::
   config.ack_wait = source.ack_wait().count();
   config.filter_subject = source.name();
   config.max_ack_pending = source.max_ack_pending();
+  // The server takes a consumer without an open pull for abandoned, by default after 5 s: slow handlers hold the whole
+  // window longer than that.
+  if (source.durable().empty())
+    config.inactive_threshold = std::max<duration>(shortest_life, source.ack_wait() * 2).count();
   byte_buffer out;
   (void)json_codec::encode(request, out); // names were checked: there is nothing that cannot be written
   return out;

@@ -75,10 +75,11 @@ struct consumer_config {
   std::string filter_subject;
   std::string replay_policy = "instant";
   std::int64_t max_ack_pending = 0;
+  std::optional<std::int64_t> inactive_threshold;
 };
 BOOST_DESCRIBE_STRUCT(consumer_config, (),
                       (durable_name, deliver_policy, opt_start_seq, opt_start_time, ack_policy, ack_wait,
-                       filter_subject, replay_policy, max_ack_pending))
+                       filter_subject, replay_policy, max_ack_pending, inactive_threshold))
 
 struct create_request {
   std::string stream_name;

@@ -30,7 +30,7 @@ task<result<std::string>> api_call(std::shared_ptr<connection> shared, std::stri
 task<open_result> open_jetstream(std::shared_ptr<connection> shared, jetstream source, sink& to, unsigned workers) {
   const std::string place = "stream '" + source.stream() + "'";
   if (shared->closed()) co_return fail(errc::closed, place);
-  auto looked_up = co_await api_call(shared, stream_info_subject(source.stream()), {}, place);
+  auto looked_up = co_await api_call(shared, stream_info_subject(source.stream()), std::string(), place);
   if (!looked_up) co_return fail(std::move(looked_up.error()));
   result<void> found = read_api_response(*looked_up, place);
   if (!found) co_return fail(std::move(found.error()));

@@ -72,7 +72,7 @@ result<void> request_mux::send(wire_message message, duration timeout, reply_wai
   runtime_.arm(*s, runtime_.now() + timeout);
   result<void> sent = wire_.publish(message);
   if (sent) return {};
-  // Told already (the runtime gives its waits up): then that answer stands.
+  // Told already, by a deadline that passed meanwhile or a closing connection: then that answer stands.
   if (!cancel(mine)) return {};
   return fail(std::move(sent.error()));
 }
@@ -133,7 +133,6 @@ void request_mux::free_locked(slot& s) noexcept {
 
 void request_mux::on_deadline(slot& s) noexcept {
   reply_waiter* waiter = nullptr;
-  const bool cancelled = s.cancelled();
   {
     const std::lock_guard lock(mutex_);
     if (s.state == phase::pending) {
@@ -145,11 +144,7 @@ void request_mux::on_deadline(slot& s) noexcept {
     else if (s.state == phase::orphan)
       free_locked(s);
   }
-  if (waiter == nullptr) return;
-  if (cancelled)
-    waiter->on_reply(fail(millrace::errc::cancelled, {}));
-  else
-    waiter->on_reply(fail(errc::request_timeout, {}));
+  if (waiter != nullptr) waiter->on_reply(fail(errc::request_timeout, {}));
 }
 
 bool request_mux::cancel(ticket which) noexcept { return take(which) != nullptr; }

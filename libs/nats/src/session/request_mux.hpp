@@ -13,8 +13,8 @@
 
 namespace millrace::nats::detail {
 
-/// Told of the one answer to a request, once: the message, or `errc::request_timeout`, `errc::closed`, or the runtime's
-/// cancellation. On the transport's, the timer's or a closing thread; must be short.
+/// Told of the one answer to a request, once: the message, or `errc::request_timeout` or `errc::closed`. On the
+/// transport's, the timer's or a closing thread; must be short.
 class reply_waiter {
  public:
   virtual void on_reply(result<received> answer) noexcept = 0;

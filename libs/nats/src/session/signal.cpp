@@ -5,11 +5,7 @@
 namespace millrace::nats::detail {
 
 signal::bound_timer::bound_timer(signal& s) noexcept
-    : timer([](timer& t) noexcept {
-        const auto& self = static_cast<bound_timer&>(t);
-        self.owner->fired(t.cancelled());
-      }),
-      owner(&s) {}
+    : timer([](timer& t) noexcept { static_cast<bound_timer&>(t).owner->fired(); }), owner(&s) {}
 
 signal::resume_job::resume_job(signal& s) noexcept
     : job([](job& j) noexcept { static_cast<resume_job&>(j).owner->resume(); }), owner(&s) {}
@@ -48,14 +44,14 @@ void signal::give_up_timer() noexcept {
   kept = std::move(timer_keeps_);
 }
 
-void signal::fired(bool cancelled) noexcept {
+void signal::fired() noexcept {
   std::shared_ptr<signal> kept;
   bool queue = false;
   {
     const std::lock_guard lock(mutex_);
     kept = std::move(timer_keeps_);
     armed_ = false;
-    if (!cancelled) queue = resolve();
+    queue = resolve();
   }
   if (queue) runtime_.post(resume_);
 }

@@ -46,7 +46,7 @@ class signal : public std::enable_shared_from_this<signal> {
     signal* owner;
   };
   bool suspend(std::coroutine_handle<> handle, duration bound);
-  void fired(bool cancelled) noexcept;
+  void fired() noexcept;
   void forget() noexcept;
   [[nodiscard]] bool resolve() noexcept;
   void give_up_timer() noexcept;

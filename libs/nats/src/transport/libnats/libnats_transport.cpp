@@ -15,9 +15,10 @@
 namespace millrace::nats::detail {
 namespace {
 
-/// The client joins its threads where a connection is destroyed: that runs on a thread of its own.
+/// The client flushes and joins its threads where a connection that is not closed is destroyed: on a thread of its own.
 struct destroy_connection {
   void operator()(natsConnection* nc) const noexcept {
+    if (natsConnection_IsClosed(nc)) return natsConnection_Destroy(nc);
     std::thread([nc] { natsConnection_Destroy(nc); }).detach();
   }
 };
