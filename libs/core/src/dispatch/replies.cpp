@@ -10,8 +10,9 @@ namespace {
 /// One reply through a cell: its content type, the registration's own transforms, then the publisher's pipeline.
 task<result<void>> publish_reply(const detail::subscription_plan& plan, detail::publish_cell& through,
                                  const reply_form& form, std::string_view destination, bytes_view payload,
-                                 context& origin) {
+                                 context& origin, std::string_view correlation = {}) {
   header_map headers;
+  if (!correlation.empty()) headers.set("correlation-id", correlation);
   if (!form.content_type.empty() && form.content_type != json_codec::content_type) {
     headers.set(content_type_header, form.content_type);
   }
@@ -52,9 +53,13 @@ task<result<void>> publish_all(const detail::subscription_plan& plan, batch_invo
 task<result<void>> send_reply(const detail::subscription_plan& plan, invocation& call, incoming& m) {
   const reply_form form = plan.handler->replies();
   std::string_view destination = destination_of(plan, form);
-  if (destination.empty()) destination = m.reply_to();
+  std::string_view correlation;
+  if (destination.empty()) {
+    destination = m.reply_to();
+    correlation = m.headers().get("correlation-id").value_or(""); // what the sender knows its question by
+  }
   if (destination.empty()) co_return result<void>{};
-  auto sent = co_await publish_reply(plan, *plan.replies, form, destination, call.reply(), call.ctx());
+  auto sent = co_await publish_reply(plan, *plan.replies, form, destination, call.reply(), call.ctx(), correlation);
   co_return sent;
 }
 
