@@ -186,7 +186,9 @@ void append_publish(std::string& out, std::uint16_t channel, std::string_view ex
   l.publish = 4 + 2 + 1 + exchange.size() + 1 + routing_key.size() + 1;
   l.body = payload.size() + frames * frame_overhead;
   const std::size_t at = out.size();
-  out.resize_and_overwrite(at + l.total(), [](char*, std::size_t n) { return n; });
+  const std::size_t size = at + l.total();
+  // libstdc++ 12 gives the operation the grown capacity instead of the size that was asked for.
+  out.resize_and_overwrite(size, [size](char*, std::size_t) { return size; });
   raw_writer to(out.data() + at);
   to.head(frame_type::method, channel, l.publish);
   to.u32(static_cast<std::uint32_t>(method::basic_publish));
