@@ -5,7 +5,8 @@
 
 namespace millrace::nats::test {
 
-/// Asks again until `done`, at most for `bound`: for what a server or a process tells nobody of. Answers the last `done()`.
+/// Asks again until `done`, at most for `bound`: for what a server or a process tells nobody of. Answers the last
+/// `done()`.
 template <class Done> bool poll(Done done, std::chrono::milliseconds bound) {
   const auto until = std::chrono::steady_clock::now() + bound;
   while (!done()) {
