@@ -34,6 +34,14 @@ service_hook publishes(memory_publisher to, int n) {
   };
 }
 
+/// Suspends until the test resumes it.
+struct park {
+  std::coroutine_handle<>& me;
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) const noexcept { me = h; }
+  void await_resume() const noexcept {}
+};
+
 template <class Future> bool in_time(Future f) { return f.wait_for(30s) == std::future_status::ready; }
 
 struct shutdown_on_threads : ::testing::TestWithParam<unsigned> {
@@ -125,10 +133,12 @@ TEST_P(shutdown_on_threads, fail_fast_ends_run_until) {
   auto on = app.with_broker(memory::broker{});
   on.subscribe("orders", [](bytes_view) { throw std::runtime_error("boom"); });
   app.after_startup(publishes(on.publisher(), 5));
-  const auto ended = app.run_until([]() -> task<> { co_await std::suspend_always{}; }());
+  std::coroutine_handle<> waiting;
+  const auto ended = app.run_until([](std::coroutine_handle<>& me) -> task<> { co_await park{me}; }(waiting));
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error(), errc::handler);
   EXPECT_TRUE(ended.error().message().contains("subscription 'orders'")) << ended.error().message();
+  waiting.resume(); // what the service did not wait for may end later
 }
 
 TEST_P(shutdown_on_threads, run_until_ends_with_its_task) {
