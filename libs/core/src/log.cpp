@@ -7,9 +7,10 @@
 namespace millrace {
 namespace {
 
+/// Never destroyed, as the slot below: a thread that a stop left behind may log while the process ends.
 spdlog::logger& default_logger() {
-  static spdlog::logger logger("millrace", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  return logger;
+  static auto* const logger = new spdlog::logger("millrace", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  return *logger;
 }
 
 spdlog::level::level_enum level_of(log_level level) noexcept {
@@ -32,8 +33,8 @@ struct sink_slot {
 };
 
 sink_slot& current() {
-  static sink_slot slot;
-  return slot;
+  static auto* const slot = new sink_slot;
+  return *slot;
 }
 
 } // namespace

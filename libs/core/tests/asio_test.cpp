@@ -50,13 +50,13 @@ millrace::task<bool> timer_resumes_on_the_pool(asio::io_context& context, millra
 } // namespace
 
 TEST(Asio, a_handler_awaits_reads_and_writes) {
+  millrace::pool_runtime rt(1); // outlives the threads that resume on it
   asio_thread io;
-  millrace::pool_runtime rt(1);
   EXPECT_EQ(millrace::sync_wait(echo(io.context, rt)), "hello");
 }
 
 TEST(Asio, a_handler_resumes_on_the_runtime_and_not_on_the_io_thread) {
+  millrace::pool_runtime rt(1); // outlives the threads that resume on it
   asio_thread io;
-  millrace::pool_runtime rt(1);
   EXPECT_TRUE(millrace::sync_wait(timer_resumes_on_the_pool(io.context, rt, io.thread.get_id())));
 }
