@@ -26,7 +26,7 @@ struct ack_subject {
 /// What makes a stored message itself and no other.
 struct message_identity {
   std::uint64_t stream_sequence = 0;
-  std::uint64_t stored_at = 0; ///< nanoseconds of Unix time
+  std::uint64_t stored_at = 0; ///< when it was stored, to the nanosecond, as a value to compare
 };
 [[nodiscard]] std::optional<message_identity> identify(std::string_view subject) noexcept;
 /// Only the delivered count, the field that every retry cap asks for; 0 if unparsable.

@@ -51,6 +51,7 @@ result<void> jetstream_delivery::settle(settlement how) noexcept {
   ack_storage storage;
   wire_message out;
   out.subject = message_.reply();
+  out.subject_ends_in_nul = message_.text_ends_in_nul();
   out.payload = as_bytes(ack_payload(how, storage));
   result<void> sent = account.shared->wire().publish(out);
   if (!sent || how.kind == settlement_kind::retry || how.kind == settlement_kind::retry_after) return sent;

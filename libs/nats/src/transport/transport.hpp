@@ -19,6 +19,7 @@ struct message_ops {
   /// The value of one header, or empty; without building the whole map.
   std::string_view (*header)(void* message, const char* name);
   void (*free)(void* message) noexcept;
+  bool text_ends_in_nul = false; ///< subject and reply are C strings, one character behind their views
 };
 
 /// A message from the server, owned. The views live as long as this object.
@@ -46,6 +47,7 @@ class received {
   [[nodiscard]] std::string_view reply() const noexcept { return reply_; }
   [[nodiscard]] bytes_view payload() const noexcept { return payload_; }
   [[nodiscard]] bool has_headers() const noexcept { return has_headers_; }
+  [[nodiscard]] bool text_ends_in_nul() const noexcept { return ops_->text_ends_in_nul; }
   void load_headers(header_map& into) const {
     if (has_headers_) ops_->load_headers(message_, into);
   }

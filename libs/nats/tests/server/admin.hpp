@@ -13,7 +13,13 @@ namespace millrace::nats::test {
 class admin {
  public:
   explicit admin(const std::string& url) {
-    check(natsConnection_ConnectTo(&nc_, url.c_str()), "connect");
+    natsOptions* options = nullptr;
+    check(natsOptions_Create(&options), "options");
+    check(natsOptions_SetURL(options, url.c_str()), "url");
+    check(natsOptions_SetTimeout(options, 20000), "timeout"); // a busy machine
+    const natsStatus connected = natsConnection_Connect(&nc_, options);
+    natsOptions_Destroy(options);
+    check(connected, "connect");
     check(natsConnection_JetStream(&js_, nc_, nullptr), "jetstream");
   }
   admin(const admin&) = delete;

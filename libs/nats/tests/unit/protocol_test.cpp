@@ -140,6 +140,21 @@ TEST(nats_ack, subject_in_both_forms) {
     EXPECT_FALSE(parse_ack_subject(bad)) << bad;
 }
 
+TEST(nats_ack, identity_in_every_form) {
+  for (const char* text : {"$JS.ACK.S.C.2.30.4.1700000000000000001.5", "$JS.ACK._.acc.S.C.2.30.4.1700000000000000001.5",
+                           "$JS.ACK.hub.acc.S.C.2.30.4.1700000000000000001.5.random",
+                           "$JS.ACK.hub.acc.S.C.2.30.4.1700000000000000001.5.123456"}) {
+    const auto it = identify(text);
+    ASSERT_TRUE(it) << text;
+    EXPECT_EQ(it->stream_sequence, 30U);
+    EXPECT_EQ(it->stored_at, identify("$JS.ACK.S.C.1.30.1.1700000000000000001.0")->stored_at);
+    EXPECT_NE(it->stored_at, identify("$JS.ACK.S.C.2.30.4.1700000000000000002.5")->stored_at);
+  }
+  for (const char* bad : {"", ".", "....", "a.b.c", "$JS.ACK.S.C.2.30.4.17.5", "$JS.ACK.1700000000000000001.5",
+                          "other.ACK.S.C.2.30.4.1700000000000000001.5", "$JS.ACK.S.C.2.x.4.1700000000000000001.5"})
+    EXPECT_FALSE(identify(bad)) << bad;
+}
+
 // nats 12.23: nanoseconds; zero is a plain retry.
 TEST(nats_ack, payloads) {
   ack_storage storage;

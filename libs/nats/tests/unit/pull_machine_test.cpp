@@ -182,8 +182,8 @@ TEST(unsettled_sequences, a_replacement_starts_at_the_first_that_is_not_settled)
 TEST(settled_log, knows_a_message_by_sequence_and_time) {
   settled_log log;
   const auto ack = [](int delivered, std::size_t sequence, int time) {
-    return "$JS.ACK.S.C." + std::to_string(delivered) + "." + std::to_string(sequence) + ".9." + std::to_string(time) +
-           ".0";
+    return "$JS.ACK.S.C." + std::to_string(delivered) + "." + std::to_string(sequence) + ".9.170000000000000" +
+           std::to_string(time) + ".0";
   };
   log.record(ack(1, 5, 1000));
   EXPECT_TRUE(log.contains(ack(2, 5, 1000)));

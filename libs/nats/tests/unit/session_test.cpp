@@ -38,7 +38,8 @@ class nats_session : public ::testing::Test {
   open_result open(const jetstream& source, sink& to) { return rt_.drive(open_jetstream(shared_, source, to, 1)); }
   void message(int sequence, int delivered = 1) {
     const std::string n = std::to_string(sequence);
-    const std::string ack = "$JS.ACK.S.c." + std::to_string(delivered) + "." + n + "." + n + ".17" + n + ".0";
+    const std::string ack =
+        "$JS.ACK.S.c." + std::to_string(delivered) + "." + n + "." + n + ".170000000000000000" + n + ".0";
     wire_->deliver_stream(pull_inbox(), "s", ack, n);
   }
   std::string pull_inbox() const { return wire_->receivers.rbegin()->first; }
@@ -248,7 +249,7 @@ TEST_F(nats_session, settlement_sends_the_acknowledgement_and_errors_keep_the_me
   wire_->fail_publish = 0;
   EXPECT_TRUE(m->settle(settlement{settlement_kind::retry_after, 2s}));
   EXPECT_EQ(wire_->out.back().payload, R"(-NAK {"delay":2000000000})");
-  EXPECT_EQ(wire_->out.back().subject, "$JS.ACK.S.c.1.1.1.171.0");
+  EXPECT_EQ(wire_->out.back().subject, "$JS.ACK.S.c.1.1.1.1700000000000000001.0");
   sink.release_kept();
   rt_.drive(s->stop());
 }

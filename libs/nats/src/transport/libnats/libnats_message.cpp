@@ -63,6 +63,7 @@ constexpr message_ops ops{
       return layout_is_known() ? find_in_header_block(header_block(m), name) : get_from_table(m, name);
     },
     .free = [](void* message) noexcept { natsMsg_Destroy(static_cast<natsMsg*>(message)); },
+    .text_ends_in_nul = true,
 };
 
 bool has_table(natsMsg* message) noexcept {
