@@ -21,6 +21,11 @@ error last_error(natsConnection* nc, errc kind, const char* what) {
 }
 } // namespace
 
+libnats_context::~libnats_context() {
+  for (natsSubscription* sub : buried_)
+    natsSubscription_Destroy(sub);
+}
+
 natsStatus libnats_context::install(natsOptions* options) {
   natsStatus status = natsOptions_SetDisconnectedCB(
       options, [](natsConnection* nc, void* self) noexcept { of(self).disconnected(nc); }, this);
@@ -60,6 +65,11 @@ void libnats_context::add(const std::shared_ptr<libnats_route>& route) {
   const std::lock_guard lock(mutex_);
   std::erase_if(routes_, [](const auto& one) { return one.expired(); });
   routes_.push_back(route);
+}
+
+void libnats_context::bury(natsSubscription* sub) {
+  const std::lock_guard lock(mutex_);
+  buried_.push_back(sub);
 }
 
 std::shared_ptr<libnats_route> libnats_context::find(natsSubscription* sub) {

@@ -23,6 +23,10 @@ class libnats_context : public std::enable_shared_from_this<libnats_context> {
   libnats_context(connect_settings s, std::weak_ptr<connection_listener> l) noexcept
       : settings(std::move(s)), listener_(std::move(l)) {}
 
+  ~libnats_context();
+  libnats_context(const libnats_context&) = delete;
+  libnats_context& operator=(const libnats_context&) = delete;
+
   [[nodiscard]] natsStatus install(natsOptions* options);
   /// From now on the client may call back.
   void connected() noexcept { self_ = shared_from_this(); }
@@ -30,6 +34,9 @@ class libnats_context : public std::enable_shared_from_this<libnats_context> {
   void not_connected() noexcept { self_.reset(); }
 
   void add(const std::shared_ptr<libnats_route>& route);
+  /// Keeps a subscription that was not drained until the connection is closed: the client's reading thread looks a
+  /// subscription up, lets its lock go and uses it, so that freeing one that still receives is a use after free there.
+  void bury(natsSubscription* sub);
   /// What the drain could not do; empty if it did everything.
   [[nodiscard]] std::string drain_error() const;
   void on_close(std::function<void()> told);
@@ -47,6 +54,7 @@ class libnats_context : public std::enable_shared_from_this<libnats_context> {
   std::shared_ptr<libnats_context> self_;
   mutable std::mutex mutex_;
   std::vector<std::weak_ptr<libnats_route>> routes_;
+  std::vector<natsSubscription*> buried_;
   std::string drain_error_;
   std::function<void()> told_closed_;
   bool closed_ = false;

@@ -13,6 +13,15 @@ constexpr unsigned look_every = 64; // messages, while the client drops
 constexpr std::uint64_t bytes_per_pending_message = 1024;
 } // namespace
 
+libnats_route::~libnats_route() {
+  if (sub_ == nullptr) return;
+  // After a drain the server has answered behind its last message: the client's reading thread is done with it.
+  if (natsSubscription_DrainCompletionStatus(sub_) == NATS_OK)
+    natsSubscription_Destroy(sub_);
+  else
+    context_->bury(sub_);
+}
+
 result<void> libnats_route::subscribe(natsConnection* nc, const std::string& subject, const std::string& queue,
                                       std::uint64_t pending_limit) {
   const auto on_message = [](natsConnection*, natsSubscription*, natsMsg* message, void* self) noexcept {

@@ -14,8 +14,9 @@ namespace millrace::nats::detail {
 /// the port.
 class libnats_route : public std::enable_shared_from_this<libnats_route> {
  public:
-  libnats_route(runtime& rt, receiver& to) : ended_(std::make_shared<signal>(rt)), to_(to) {}
-  ~libnats_route() { natsSubscription_Destroy(sub_); }
+  libnats_route(runtime& rt, receiver& to, std::shared_ptr<libnats_context> context)
+      : ended_(std::make_shared<signal>(rt)), context_(std::move(context)), to_(to) {}
+  ~libnats_route();
   libnats_route(const libnats_route&) = delete;
   libnats_route& operator=(const libnats_route&) = delete;
 
@@ -37,6 +38,7 @@ class libnats_route : public std::enable_shared_from_this<libnats_route> {
   void thread_ended() noexcept;
 
   std::shared_ptr<signal> ended_;
+  std::shared_ptr<libnats_context> context_;
   std::shared_ptr<libnats_route> self_; ///< as long as the client's thread may call
   receiver& to_;
   natsSubscription* sub_ = nullptr;

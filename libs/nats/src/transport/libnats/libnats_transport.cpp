@@ -103,7 +103,7 @@ result<void> libnats_transport::publish(const wire_message& m) noexcept {
 result<std::unique_ptr<wire_subscription>> libnats_transport::subscribe(std::string_view subject,
                                                                         std::string_view queue, receiver& to,
                                                                         std::uint64_t pending_limit) {
-  const auto route = std::make_shared<libnats_route>(runtime_, to);
+  const auto route = std::make_shared<libnats_route>(runtime_, to, context_);
   result<void> made = route->subscribe(nc_.get(), std::string(subject), std::string(queue), pending_limit);
   if (!made) return fail(std::move(made.error()));
   context_->add(route);
