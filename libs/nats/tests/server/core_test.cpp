@@ -411,7 +411,7 @@ TEST_F(nats_core, drops_behind_a_blocking_handler_are_counted) {
   // The answer to the flush behind each SUB comes after everything before it: sent by one connection, and read by the
   // other.
   collecting_sink none;
-  const auto sent = open(broker_, subject("barrier"), none);
+  const auto sent = open(other_, subject("barrier"), none);
   const auto read = open(small, subject("barrier"), none);
   go = true;
   go.notify_all();
