@@ -34,7 +34,8 @@ TEST_F(nats_core, N3_subscription_is_registered_when_it_is_open) {
 
 // N1: a comma-separated list; the first that answers is used. nats 11: the announced address.
 TEST_F(nats_core, N1_list_of_addresses) {
-  const std::string dead = "nats://127.0.0.1:" + std::to_string(nats_server::free_port());
+  const claimed_port free;
+  const std::string dead = "nats://127.0.0.1:" + std::to_string(free.number());
   connected_broker b = connect(rt_, dead + "," + server().url());
   EXPECT_EQ(b.server().address, server().host_port());
   EXPECT_EQ(b.server().max_payload, 1024U * 1024);
@@ -51,7 +52,8 @@ TEST_F(nats_core, N1_bad_address_in_a_list_is_a_connect_error) {
 
 // N2, nats 12.1: an unreachable server is an error within a bound.
 TEST_F(nats_core, N2_unreachable_server_is_a_connect_error) {
-  const int port = nats_server::free_port();
+  const claimed_port free;
+  const int port = free.number();
   const auto begin = std::chrono::steady_clock::now();
   const auto r = run(broker("nats://user:hidden@127.0.0.1:" + std::to_string(port)).connect(rt_));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 6s);

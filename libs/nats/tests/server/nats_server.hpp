@@ -1,5 +1,7 @@
 #pragma once
 
+#include "claimed_port.hpp"
+
 #include <arpa/inet.h>
 #include <csignal>
 #include <fcntl.h>
@@ -24,7 +26,7 @@ namespace millrace::nats::test {
 class nats_server {
  public:
   /// `extra` is appended to the configuration; "{dir}" in it becomes the directory. JetStream is on.
-  explicit nats_server(std::string extra = {}, bool jetstream = true) : port_(free_port()) {
+  explicit nats_server(std::string extra = {}, bool jetstream = true) {
     std::string pattern = (std::filesystem::temp_directory_path() / "millrace-nats-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp");
     directory_ = pattern;
@@ -43,7 +45,7 @@ class nats_server {
     for (std::size_t at = 0; (at = extra.find("{dir}", at)) != std::string::npos;)
       extra.replace(at, 5, directory_.string());
     std::ofstream out(configuration());
-    out << "listen: 127.0.0.1:" << port_ << "\nserver_name: test" << port_ << "\nlame_duck_duration: 30s\n"
+    out << "listen: 127.0.0.1:" << port() << "\nserver_name: test" << port() << "\nlame_duck_duration: 30s\n"
         << "lame_duck_grace_period: 1s\nlogfile: \"" << (directory_ / "log").string() << "\"\n";
     if (jetstream) out << "jetstream { store_dir: \"" << (directory_ / "js").string() << "\", max_mem: 256MB }\n";
     out << extra << '\n';
@@ -85,21 +87,10 @@ class nats_server {
   void reload() const { ::kill(pid_, SIGHUP); }
 
   [[nodiscard]] std::string url() const { return "nats://" + host_port(); }
-  [[nodiscard]] std::string host_port() const { return "127.0.0.1:" + std::to_string(port_); }
-  [[nodiscard]] int port() const noexcept { return port_; }
+  [[nodiscard]] std::string host_port() const { return "127.0.0.1:" + std::to_string(port()); }
+  [[nodiscard]] int port() const noexcept { return port_.number(); }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
-
-  /// A loopback port that was free a moment ago.
-  [[nodiscard]] static int free_port() {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in at = loopback(0);
-    socklen_t size = sizeof at;
-    if (bind(fd, reinterpret_cast<sockaddr*>(&at), size) != 0) throw std::runtime_error("bind");
-    getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
-    ::close(fd);
-    return ntohs(at.sin_port);
-  }
 
  private:
   [[nodiscard]] static std::string server_program() {
@@ -131,7 +122,7 @@ class nats_server {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const timeval patience{1, 0};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    const sockaddr_in at = loopback(port_);
+    const sockaddr_in at = loopback(port());
     char greeting[4] = {};
     const bool ok = ::connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 &&
                     recv(fd, greeting, sizeof greeting, MSG_WAITALL) == sizeof greeting &&
@@ -157,7 +148,7 @@ class nats_server {
     pid_ = -1;
   }
 
-  int port_;
+  claimed_port port_;
   pid_t pid_ = -1;
   std::filesystem::path directory_;
 };
