@@ -6,8 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from .figures import figure
 
 TARGETS = ["bench_cost"]
-SCENARIOS = ["consume.raw", "consume.json", "consume.coroutine", "consume.coroutine_nested", "consume.reply",
-             "consume.workers4", "publish.raw", "publish.json"]
+SCENARIOS = ["consume.raw", "consume.json", "consume.coroutine", "consume.coroutine_nested", "consume.workers4",
+             "consume.middleware4", "batch64.raw", "reply.json", "headers_publish", "request_reply",
+             "publish.raw", "publish.json"]
+# What a scenario adds to another one: name, the scenario, the other one.
+ADDED = [("middleware4", "consume.middleware4", "consume.raw")]
 COUNTS = (1000, 2000, 3000)
 TOOLS = {
     "instructions": (["--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"],
@@ -35,8 +38,17 @@ def measure(program, scenario, tool):
     return figure(f"cost.{scenario}.{tool}", unit, steps[:1], min(steps), max(steps))
 
 
+def added(name, tool, found):
+    """What one scenario costs more than another, from the figures of both."""
+    more, less = (found[f"cost.{scenario}.{tool}"] for scenario in name[1:])
+    return figure(f"cost.{name[0]}.{tool}", more["unit"], [more["value"] - less["value"]],
+                  more["low"] - less["high"], more["high"] - less["low"])
+
+
 def run(build_dir, _options):
     program = str(build_dir / "bench" / "bench_cost")
     jobs = [(scenario, tool) for tool in TOOLS for scenario in SCENARIOS]
     with ThreadPoolExecutor(max_workers=2) as pool:
-        return list(pool.map(lambda job: measure(program, *job), jobs))
+        figures = list(pool.map(lambda job: measure(program, *job), jobs))
+    found = {one["name"]: one for one in figures}
+    return figures + [added(name, tool, found) for tool in TOOLS for name in ADDED]
