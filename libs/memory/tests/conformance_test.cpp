@@ -4,6 +4,7 @@
 #include <millrace/testing/conformance_gtest.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace millrace::memory {
 namespace flaws { // a name, because templates of the headers are made over these types
@@ -17,7 +18,13 @@ constexpr conformance::capabilities everything = {.settles = true,
                                                   .redelivers_unsettled = true,
                                                   .groups = true,
                                                   .requests = true,
-                                                  .refuses_unheard = true};
+                                                  .refuses_unheard = true,
+                                                  .transactions = true,
+                                                  .owned_transactions = true};
+
+void set_key(std::string_view key, header_map& headers, publish::options& /*options*/) {
+  headers.set("partition-key", key);
+}
 
 topic grouped(const std::string& name) { return topic(name).group("conformance"); }
 
@@ -30,12 +37,37 @@ conformance::kit_ptr kit(conformance::run_mode mode) {
       .source = grouped,
       .refused = [](const std::string& name) { return topic(name).from_start(); }, // the broker retains nothing
       .quiet = std::chrono::milliseconds(300),
+      .key = set_key,
+  });
+}
+
+result<void> seek(context& ctx, std::optional<std::uint64_t> to) {
+  return ctx.field(seeker)->seek(to ? position::at(*to) : position::end());
+}
+
+/// A broker that retains: subscriptions have positions of their own, which end with them.
+conformance::kit_ptr log_kit(conformance::run_mode mode) {
+  auto can = everything;
+  can.groups = can.redelivers_unsettled = false;
+  return conformance::kit_of<broker>({
+      .name = "memory_log",
+      .mode = mode,
+      .can = can,
+      .make = [] { return broker{}.retain(retention(1000, 0)); },
+      .source = [](const std::string& name) { return topic(name); },
+      .quiet = std::chrono::milliseconds(300),
+      .key = set_key,
+      .position = [](const auto& m) { return *m.field(sequence); },
+      .start_at = [](const std::string& name, std::uint64_t at) { return topic(name).start_at(position::at(at)); },
+      .seek = seek,
   });
 }
 
 [[maybe_unused]] const bool registered = conformance::register_checks({
     kit(conformance::run_mode::in_process),
     kit(conformance::run_mode::live),
+    log_kit(conformance::run_mode::in_process),
+    log_kit(conformance::run_mode::live),
 });
 
 // Which checks prove them is in the rule that each registered test records.
@@ -59,6 +91,10 @@ enum class fault {
   ignores_delays,
   counts_from_zero,
   loses_the_inbox,
+  loses_keys,
+  publishes_before_the_commit,
+  commits_aborts,
+  commits_after_shutdown,
 };
 
 struct flaw {
@@ -86,6 +122,9 @@ class flawed_message final : public incoming {
     return inner_->delivery_count() - (how_.is(fault::counts_from_zero) ? 1 : 0);
   }
   bool delays() const noexcept override { return inner_->delays(); }
+  std::string_view partition_key() override {
+    return how_.is(fault::loses_keys) ? std::string_view() : inner_->partition_key();
+  }
   result<void> settle(settlement wanted) noexcept override {
     settled_ = true;
     if (*how_.closed && how_.is(fault::settles_after_shutdown)) return {};
@@ -140,6 +179,27 @@ class flawed_subscription final : public subscription_port {
   std::unique_ptr<subscription_port> inner;
 };
 
+class flawed_transaction final : public transaction_port {
+ public:
+  flawed_transaction(std::unique_ptr<transaction_port> inner, std::shared_ptr<publish_port> direct, flaw how)
+      : inner_(std::move(inner)), direct_(std::move(direct)), how_(std::move(how)) {}
+  void publish(const outgoing& message, publish_operation& op) noexcept override {
+    if (how_.is(fault::publishes_before_the_commit)) return direct_->publish(message, op);
+    inner_->publish(message, op);
+  }
+  task<result<void>> commit() override {
+    if (*how_.closed && how_.is(fault::commits_after_shutdown)) co_return result<void>{};
+    co_return co_await inner_->commit();
+  }
+  task<result<void>> abort() override { return how_.is(fault::commits_aborts) ? inner_->commit() : inner_->abort(); }
+  void abandon() noexcept override { inner_->abandon(); }
+
+ private:
+  std::unique_ptr<transaction_port> inner_;
+  std::shared_ptr<publish_port> direct_;
+  flaw how_;
+};
+
 class flawed_port final : public publish_port {
  public:
   flawed_port(std::shared_ptr<publish_port> inner, flaw how) : inner_(std::move(inner)), how_(std::move(how)) {}
@@ -149,6 +209,11 @@ class flawed_port final : public publish_port {
   }
   task<result<reply_message>> request(outgoing message, duration timeout) override {
     return inner_->request(message, timeout);
+  }
+  task<result<std::unique_ptr<transaction_port>>> begin(transaction_kind kind) override {
+    auto begun = co_await inner_->begin(kind);
+    if (!begun) co_return fail(std::move(begun).error());
+    co_return std::make_unique<flawed_transaction>(std::move(*begun), inner_, how_);
   }
 
  private:
@@ -216,8 +281,11 @@ class memory_flaws : public ::testing::TestWithParam<finding> {};
 
 TEST_P(memory_flaws, is_found) {
   const fault what = GetParam().what;
-  const auto flawed = conformance::kit_of<flawed_broker>(
-      {.name = "flawed", .can = everything, .make = [what] { return flawed_broker(what); }, .source = grouped});
+  const auto flawed = conformance::kit_of<flawed_broker>({.name = "flawed",
+                                                          .can = everything,
+                                                          .make = [what] { return flawed_broker(what); },
+                                                          .source = grouped,
+                                                          .key = set_key});
   const auto found = std::ranges::find(conformance::checks(), GetParam().check, &conformance::check::name);
   ASSERT_NE(found, conformance::checks().end());
   const auto said = found->run(flawed);
@@ -239,7 +307,13 @@ INSTANTIATE_TEST_SUITE_P(
         finding{fault::loses_the_unsettled, "acking_the_third_leaves_the_first_two"},
         finding{fault::ignores_delays, "retry_after_is_neither_early_nor_late"},
         finding{fault::counts_from_zero, "deliveries_are_counted"},
-        finding{fault::loses_the_inbox, "a_request_is_answered"}),
+        finding{fault::loses_the_inbox, "a_request_is_answered"}, finding{fault::loses_keys, "a_key_keeps_its_order"},
+        finding{fault::loses_retries, "elements_settle_on_their_own"},
+        finding{fault::forgets_acks, "never_larger_than_the_size"},
+        finding{fault::publishes_before_the_commit, "nothing_is_visible_before_the_commit"},
+        finding{fault::publishes_before_the_commit, "owned_ones_are_independent"},
+        finding{fault::commits_aborts, "an_abort_discards"},
+        finding{fault::commits_after_shutdown, "a_commit_after_the_shutdown_is_refused"}),
     [](const auto& info) {
       return std::string(info.param.check) + "_" + std::to_string(static_cast<int>(info.param.what));
     });
@@ -253,6 +327,24 @@ TEST(memory_conformance, a_group_that_shares_nothing_is_found) {
   const auto found =
       std::ranges::find(conformance::checks(), "a_retry_reaches_one_member_of_a_group", &conformance::check::name);
   EXPECT_EQ(found->run(lying).what, conformance::verdict::kind::failed);
+}
+
+// A seek that does nothing is a success that lies, as is a start position that nobody looks at.
+TEST(memory_conformance, a_seek_that_stays_where_it_is_is_found) {
+  const auto lying = conformance::kit_of<broker>({
+      .name = "lying",
+      .can = everything,
+      .make = [] { return broker{}.retain(retention(1000, 0)); },
+      .source = [](const std::string& name) { return topic(name); },
+      .position = [](const auto& m) { return *m.field(sequence); },
+      .start_at = [](const std::string& name, std::uint64_t /*at*/) { return topic(name); },
+      .seek = [](context& /*ctx*/, std::optional<std::uint64_t> /*to*/) { return result<void>{}; },
+  });
+  for (const char* name : {"back_redelivers_that_message_and_what_follows", "forward_skips_what_waits",
+                           "a_subscription_begins_where_it_says"}) {
+    const auto found = std::ranges::find(conformance::checks(), name, &conformance::check::name);
+    EXPECT_EQ(found->run(lying).what, conformance::verdict::kind::failed) << name;
+  }
 }
 
 // A kit that declares less than its broker does is found out as well.

@@ -12,11 +12,17 @@ receiver::~receiver() {
 task<result<delivery>> receiver::next(duration bound) {
   const time_point due = runtime_->now() + bound;
   for (;;) {
+    incoming* m = nullptr;
     {
       const std::scoped_lock lock(mutex_);
-      if (incoming* m = waiting_.pop()) co_return delivery(*m);
-      if (ended_) co_return fail(*ended_);
-      arrived_.clear();
+      m = waiting_.pop();
+      if (m == nullptr && ended_) co_return fail(*ended_);
+      if (m == nullptr) arrived_.clear();
+    }
+    if (m != nullptr && !m->discarded()) co_return delivery(*m);
+    if (m != nullptr) { // void since a seek
+      m->release();
+      continue;
     }
     const bool in_time = co_await arrived_.wait_until(due);
     if (!in_time) co_return fail(errc::timeout, "no message arrived");

@@ -26,6 +26,8 @@ result<void> add_stream(const std::string& name) {
   return {};
 }
 
+void set_key(std::string_view key, header_map& headers) { headers.set("nats-partition-key", key); }
+
 conformance::kit_ptr core_kit() {
   return conformance::kit_of<broker>({
       .name = "nats_core",
@@ -35,6 +37,7 @@ conformance::kit_ptr core_kit() {
       .source = [](const std::string& name) { return subject(name).queue_group("of_" + name); },
       .at = [](const std::string& host_port) { return broker("nats://" + host_port); },
       .quiet = 300ms,
+      .key = [](std::string_view key, header_map& headers, publish::options&) { set_key(key, headers); },
   });
 }
 
@@ -61,6 +64,10 @@ conformance::kit_ptr jetstream_kit() {
       .at = [](const std::string& host_port) { return broker("nats://" + host_port); },
       .refused = [](const std::string& name) { return jetstream(name, name); }, // there is no such stream
       .quiet = 1500ms,
+      .key = [](std::string_view key, header_map& headers, jetstream_publish::options&) { set_key(key, headers); },
+      .position = [](const auto& m) { return *m.field(stream_sequence); },
+      .start_at = [](const std::string& name,
+                     std::uint64_t at) { return jetstream(name, name).deliver(deliver_policy::by_start_sequence(at)); },
   });
 }
 

@@ -8,6 +8,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace conformance = testing::conformance;
 
+void set_key(std::string_view key, header_map& headers) { headers.set("nats-partition-key", key); }
+
 conformance::kit_ptr core_kit() {
   return conformance::kit_of<broker>({
       .name = "nats_core",
@@ -15,6 +17,7 @@ conformance::kit_ptr core_kit() {
       .make = [] { return broker("nats://127.0.0.1:4222"); },
       .source = [](const std::string& name) { return subject(name).queue_group("of_" + name); },
       .at = [](const std::string& host_port) { return broker("nats://" + host_port); },
+      .key = [](std::string_view key, header_map& headers, publish::options&) { set_key(key, headers); },
   });
 }
 
@@ -35,6 +38,10 @@ conformance::kit_ptr jetstream_kit() {
       .make = [] { return broker("nats://127.0.0.1:4222"); },
       .source = durable,
       .at = [](const std::string& host_port) { return broker("nats://" + host_port); },
+      .key = [](std::string_view key, header_map& headers, jetstream_publish::options&) { set_key(key, headers); },
+      .position = [](const auto& m) { return *m.field(stream_sequence); },
+      .start_at = [](const std::string& name,
+                     std::uint64_t at) { return jetstream(name, name).deliver(deliver_policy::by_start_sequence(at)); },
   });
 }
 

@@ -27,6 +27,10 @@ std::span<const check> checks() {
     add_settlement(made);
     add_retry(made);
     add_request_reply(made);
+    add_batches(made);
+    add_keyed_lanes(made);
+    add_transactions(made);
+    add_seek(made);
     return made;
   }();
   return all;

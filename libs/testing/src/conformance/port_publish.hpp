@@ -8,11 +8,11 @@
 
 namespace millrace::testing::conformance {
 
-/// `result<receipt> sent = co_await port_publish(rt, port, message)`: one publish through the seam. Named first, as it
-/// must not move.
-class port_publish {
+/// `result<receipt> sent = co_await port_publish(rt, port, message)`: one publish through the seam, to the broker or
+/// into a transaction. Named first, as it must not move.
+template <class Port> class port_publish {
  public:
-  port_publish(runtime& rt, publish_port& port, const outgoing& message) noexcept
+  port_publish(runtime& rt, Port& port, const outgoing& message) noexcept
       : port_(&port), message_(message), operation_(&rt) {}
   [[nodiscard]] bool await_ready() noexcept {
     port_->publish(message_, operation_);
@@ -22,7 +22,7 @@ class port_publish {
   [[nodiscard]] result<receipt> await_resume() noexcept { return operation_.take(); }
 
  private:
-  publish_port* port_;
+  Port* port_;
   outgoing message_;
   publish_operation operation_;
 };

@@ -28,12 +28,12 @@ class recorder {
     return [to = std::move(to), answer](bytes_view payload, context& ctx) { return answer(to->record(payload, ctx)); };
   }
 
+  handled record(bytes_view payload, const context& ctx);
   task<handled> next(duration bound);
   /// Fails if there is, or comes, another call.
   task<void> nothing(duration bound, std::string what);
 
  private:
-  handled record(bytes_view payload, const context& ctx);
   std::mutex mutex_;
   std::deque<handled> calls_;
   std::size_t count_ = 0;

@@ -58,6 +58,12 @@ task<receiver*> stage::open(connection& on, std::string name) {
   co_return receivers_.back().get();
 }
 
+task<receiver*> stage::open_at(connection& on, std::string name, std::uint64_t position) {
+  auto opened = co_await on.open_at(name, position);
+  receivers_.push_back(value_of(std::move(opened), "subscribe to '" + name + "' from a position"));
+  co_return receivers_.back().get();
+}
+
 task<void> stage::close(receiver& r) {
   co_await r.stop();
   std::erase_if(receivers_, [&](const auto& held) { return held.get() == &r; });
@@ -72,14 +78,6 @@ task<void> stage::shutdown(connection& c) {
 }
 
 std::shared_ptr<publish_port> stage::publisher(connection& on) { return value_of(on.publisher(), "a publisher"); }
-
-task<void> stage::publish(publish_port& to, std::string name, std::string payload, const header_map* headers) {
-  const std::string destination = kit().destination(name);
-  const outgoing message{destination, as_bytes(payload), headers};
-  port_publish publishing(rt(), to, message);
-  auto sent = co_await publishing;
-  value_of(std::move(sent), "publish to '" + destination + "'");
-}
 
 task<delivery> stage::next(receiver& from) {
   auto arrived = co_await from.next(patience + kit().quiet());

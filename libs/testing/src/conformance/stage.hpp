@@ -40,13 +40,22 @@ class stage {
 
   task<connection*> connect();
   task<receiver*> open(connection& on, std::string name);
+  task<receiver*> open_at(connection& on, std::string name, std::uint64_t position);
   task<void> close(receiver& r);
   /// Fails if it takes more than 10 s.
   task<void> shutdown(connection& c);
   [[nodiscard]] static std::shared_ptr<publish_port> publisher(connection& on);
 
-  /// Publishes to what the source of `name` reads, and fails if that fails.
-  task<void> publish(publish_port& to, std::string name, std::string payload, const header_map* headers = nullptr);
+  /// Publishes to what the source of `name` reads, and fails if that fails. `Port`: `publish_port` or
+  /// `transaction_port`.
+  template <class Port>
+  task<void> publish(Port& to, std::string name, std::string payload, const header_map* headers = nullptr) {
+    const std::string destination = kit().destination(name);
+    const outgoing message{destination, as_bytes(payload), headers};
+    port_publish publishing(rt(), to, message);
+    auto sent = co_await publishing;
+    value_of(std::move(sent), "publish to '" + destination + "'");
+  }
   task<delivery> next(receiver& from);
   /// Fails if something arrives.
   task<void> nothing(receiver& from, std::string what);

@@ -28,6 +28,8 @@ struct capabilities {
   bool stores = false;               ///< messages outlive the connection that published them; implies `shared`
   bool requests = false;             ///< the publisher sends requests
   bool refuses_unheard = false;      ///< a request that nobody listens to fails at once
+  bool transactions = false;         ///< the publisher has transactions, one at a time (`transaction_kind::borrowed`)
+  bool owned_transactions = false;   ///< any number of them beside each other (`transaction_kind::owned`)
 };
 
 } // namespace millrace::testing::conformance

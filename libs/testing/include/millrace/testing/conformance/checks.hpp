@@ -22,7 +22,7 @@ struct verdict {
 
 /// One thing that a broker promises. Plain data; `run` needs no test framework.
 struct check {
-  std::string_view suite; ///< lifecycle, settlement, retry, request_reply
+  std::string_view suite; ///< lifecycle, settlement, retry, request_reply, batches, keyed_lanes, transactions, seek
   std::string_view name;
   std::string_view rules; ///< of docs/lifecycle.md, separated by spaces: "L3 L4"; empty: none of them
   std::string_view needs; ///< what the broker must have, in words; empty: nothing

@@ -4,6 +4,8 @@
 #include <millrace/testing/conformance/typed_lifecycle.hpp>
 
 #include <chrono>
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +13,23 @@
 #include <utility>
 
 namespace millrace::testing::conformance {
+
+/// Reads the position of a message, in a handler and without a service: `[](const auto& m) { return
+/// *m.field(my::sequence); }`.
+class position_reader {
+ public:
+  position_reader() noexcept = default;
+  template <class F>
+    requires std::invocable<F&, const delivery&> && std::invocable<F&, const context&>
+  position_reader(F read) : of_delivery_(read), of_context_(std::move(read)) {}
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(of_delivery_); }
+  [[nodiscard]] std::uint64_t operator()(const delivery& d) const { return of_delivery_(d); }
+  [[nodiscard]] std::uint64_t operator()(const context& c) const { return of_context_(c); }
+
+ private:
+  std::function<std::uint64_t(const delivery&)> of_delivery_;
+  std::function<std::uint64_t(const context&)> of_context_;
+};
 
 /// What an author says of his broker. Only `name`, `make` and `source` have no default.
 template <class Source, class Policy, class Broker> struct kit_options {
@@ -36,6 +55,15 @@ template <class Source, class Policy, class Broker> struct kit_options {
   /// How long a check waits before it believes that nothing comes: longer than the broker takes to redeliver what was
   /// left unsettled. On the virtual clock it costs nothing.
   duration quiet = std::chrono::seconds(2);
+  /// Gives a message a partition key, by a header or an option. Messages of one key must arrive in order.
+  std::function<void(std::string_view key, header_map& headers, typename Policy::options& options)> key = {};
+  /// The position of a message in its log. Needed by the two below.
+  position_reader position = {};
+  /// A source that begins at the message of this position, each time it opens; it keeps no position of its own.
+  std::function<Source(const std::string& name, std::uint64_t position)> start_at = {};
+  /// Moves the subscription of a message that is being handled, so that it goes on with the message of this position;
+  /// without one: with what is published from now on.
+  std::function<result<void>(context& ctx, std::optional<std::uint64_t> to)> seek = {};
 };
 
 namespace detail {
@@ -52,6 +80,9 @@ template <class Broker, class Source, class Policy> class typed_connection final
 
   task<result<std::unique_ptr<receiver>>> open(std::string name) override {
     return open_receiver(*runtime_, *broker_, options_->source(name));
+  }
+  task<result<std::unique_ptr<receiver>>> open_at(std::string name, std::uint64_t position) override {
+    return open_receiver(*runtime_, *broker_, options_->start_at(name, position));
   }
   result<std::shared_ptr<publish_port>> publisher() override { return broker_->pair(options_->policy); }
   task<result<void>> shutdown() override {
@@ -96,17 +127,33 @@ template <class Broker, class Source, class Policy> class typed_configured final
   shared_options<Broker, Source, Policy> options_;
 };
 
-template <class Policy> class typed_sender final : public sender {
+/// Options of a message, as the kit's `key` made them.
+template <class Options> struct made_options {
+  Options value;
+  friend void apply(Options& to, const made_options& made) { to = made.value; }
+};
+
+template <class Broker, class Source, class Policy> class typed_sender final : public sender {
  public:
-  explicit typed_sender(publisher<Policy> to) : to_(std::move(to)) {}
+  typed_sender(publisher<Policy> to, shared_options<Broker, Source, Policy> options)
+      : to_(std::move(to)), options_(std::move(options)) {}
   task<result<receipt>> publish(std::string destination, std::string payload, header_map headers) override {
     auto message = to_.text(payload).to(destination).headers(headers);
+    auto sent = co_await std::move(message);
+    co_return sent;
+  }
+  task<result<receipt>> publish_keyed(std::string destination, std::string payload, std::string key) override {
+    header_map headers;
+    made_options<typename Policy::options> made;
+    options_->key(key, headers, made.value);
+    auto message = to_.text(payload).to(destination).headers(headers).with(made);
     auto sent = co_await std::move(message);
     co_return sent;
   }
 
  private:
   publisher<Policy> to_;
+  shared_options<Broker, Source, Policy> options_;
 };
 
 template <class Broker, class Source, class Policy> class typed_mounted final : public mounted {
@@ -117,11 +164,17 @@ template <class Broker, class Source, class Policy> class typed_mounted final : 
   registration& subscribe(const std::string& name, raw_handler handler) override {
     return scope_.subscribe(options_->source(name), std::move(handler));
   }
+  registration& subscribe_waiting(const std::string& name, waiting_handler handler) override {
+    return scope_.subscribe(options_->source(name), std::move(handler));
+  }
+  registration& subscribe_batches(const std::string& name, std::size_t size, batch_of_raw_handler handler) override {
+    return scope_.subscribe_batches(options_->source(name), size, std::move(handler));
+  }
   registration& subscribe_to_refused(const std::string& name, raw_handler handler) override {
     return scope_.subscribe(options_->refused(name), std::move(handler));
   }
   std::unique_ptr<sender> publisher() override {
-    return std::make_unique<typed_sender<Policy>>(scope_.publisher(options_->policy));
+    return std::make_unique<typed_sender<Broker, Source, Policy>>(scope_.publisher(options_->policy), options_);
   }
 
  private:
@@ -141,6 +194,9 @@ template <class Broker, class Source, class Policy> class typed_kit final : publ
   }
   bool has_addresses() const noexcept override { return static_cast<bool>(options_->at); }
   bool has_refused_source() const noexcept override { return static_cast<bool>(options_->refused); }
+  bool has_keys() const noexcept override { return static_cast<bool>(options_->key); }
+  bool has_start_positions() const noexcept override { return options_->position && options_->start_at; }
+  bool has_seek() const noexcept override { return options_->position && options_->seek; }
   std::unique_ptr<mounted> mount(service<>& on) const override {
     return std::make_unique<typed_mounted<Broker, Source, Policy>>(on, options_);
   }
@@ -151,6 +207,9 @@ template <class Broker, class Source, class Policy> class typed_kit final : publ
     return options_->destination ? options_->destination(name) : name;
   }
   retry_path retries(const std::string& name) const override { return options_->source(name).retries(); }
+  std::uint64_t position_of(const delivery& d) const override { return options_->position(d); }
+  std::uint64_t position_of(context& ctx) const override { return options_->position(ctx); }
+  result<void> seek(context& ctx, std::optional<std::uint64_t> to) const override { return options_->seek(ctx, to); }
 
  private:
   std::unique_ptr<configured> wrap(Broker broker) const {
