@@ -50,29 +50,62 @@ const std::error_category& core_category() noexcept {
 
 std::error_condition make_error_condition(errc e) noexcept { return {static_cast<int>(e), core_category()}; }
 
-error::error(errc kind, std::string context)
-    : code_(static_cast<int>(kind), core_category()), context_(std::move(context)) {}
+struct error::details {
+  std::string context;
+  std::string server_text;
+  int server_code = 0;
+};
 
-error::error(std::error_code code, std::string context) : code_(code), context_(std::move(context)) {}
+namespace {
+const std::string none;
+}
+
+error::error(errc kind, std::string context)
+    : error(std::error_code(static_cast<int>(kind), core_category()), std::move(context)) {}
+
+error::error(std::error_code code, std::string context) : code_(code) {
+  if (!context.empty()) more().context = std::move(context);
+}
+
+error::error(const error& other) : code_(other.code_) {
+  if (other.more_) more_.reset(new details(*other.more_));
+}
+
+error& error::operator=(const error& other) {
+  error copy(other);
+  return *this = std::move(copy);
+}
+
+error::details& error::more() {
+  if (!more_) more_.reset(new details);
+  return *more_;
+}
+
+void error::discard::operator()(details* what) const noexcept { delete what; }
+
+const std::string& error::context() const noexcept { return more_ ? more_->context : none; }
+const std::string& error::server_text() const noexcept { return more_ ? more_->server_text : none; }
+int error::server_code() const noexcept { return more_ ? more_->server_code : 0; }
 
 error&& error::from_server(int code, std::string text) && {
-  server_code_ = code;
-  server_text_ = std::move(text);
+  more().server_code = code;
+  more().server_text = std::move(text);
   return std::move(*this);
 }
 
 error&& error::at(std::string_view place) && {
-  context_ = context_.empty() ? std::string(place) : std::string(place) + ": " + context_;
+  std::string& c = more().context;
+  c = c.empty() ? std::string(place) : std::string(place) + ": " + c;
   return std::move(*this);
 }
 
 std::string error::message() const {
   std::string text = code_.message();
-  if (!context_.empty()) text += ": " + context_;
-  if (!server_text_.empty() || server_code_ != 0) {
+  if (!context().empty()) text += ": " + context();
+  if (!server_text().empty() || server_code() != 0) {
     text += " (server: ";
-    if (server_code_ != 0) text += std::to_string(server_code_) + " ";
-    text += server_text_ + ")";
+    if (server_code() != 0) text += std::to_string(server_code()) + " ";
+    text += server_text() + ")";
   }
   return text;
 }

@@ -39,7 +39,8 @@ class slow_port final : public publish_port {
 };
 
 task<result<receipt>> send_through(detail::publish_cell& cell) {
-  publish_awaiter sent(cell, outgoing{"orders", as_bytes("x")}, std::nullopt);
+  const outgoing message{"orders", as_bytes("x")};
+  publish_awaiter sent(cell, message);
   co_return co_await sent;
 }
 

@@ -38,7 +38,8 @@ struct kept_message {
 };
 
 task<result<receipt>> send(std::shared_ptr<const kept_message> message) {
-  publish_awaiter sending(*message->cell, message->lent(), std::nullopt);
+  const outgoing lent = message->lent();
+  publish_awaiter sending(*message->cell, lent);
   auto sent = co_await sending;
   co_return sent;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <expected>
+#include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace millrace {
 
@@ -38,8 +40,14 @@ namespace millrace {
 /// words. A plain value; carries no credential.
 class error {
  public:
+  explicit error(errc kind) noexcept : code_(static_cast<int>(kind), core_category()) {}
   error(errc kind, std::string context);
   error(std::error_code code, std::string context);
+  error(const error& other);
+  error(error&&) noexcept = default;
+  error& operator=(const error& other);
+  error& operator=(error&&) noexcept = default;
+  ~error() = default;
 
   /// Adds the peer's own code and text.
   [[nodiscard]] error&& from_server(int code, std::string text) &&;
@@ -47,21 +55,28 @@ class error {
   [[nodiscard]] error&& at(std::string_view place) &&;
 
   [[nodiscard]] const std::error_code& code() const noexcept { return code_; }
-  [[nodiscard]] const std::string& context() const noexcept { return context_; }
-  [[nodiscard]] int server_code() const noexcept { return server_code_; }
-  [[nodiscard]] const std::string& server_text() const noexcept { return server_text_; }
+  [[nodiscard]] const std::string& context() const noexcept;
+  [[nodiscard]] int server_code() const noexcept;
+  [[nodiscard]] const std::string& server_text() const noexcept;
 
   /// One line: what, where, and what the server said.
   [[nodiscard]] std::string message() const;
 
-  friend bool operator==(const error& e, errc kind) noexcept { return e.code_ == make_error_condition(kind); }
+  friend bool operator==(const error& e, errc kind) noexcept {
+    if (&e.code_.category() == &core_category()) return e.code_.value() == static_cast<int>(kind);
+    return e.code_ == make_error_condition(kind);
+  }
   friend bool operator==(const error& e, const std::error_code& code) noexcept { return e.code_ == code; }
 
  private:
+  struct details;
+  struct discard {
+    void operator()(details* what) const noexcept;
+  };
+  [[nodiscard]] details& more();
+
   std::error_code code_;
-  std::string context_;
-  std::string server_text_;
-  int server_code_ = 0;
+  std::unique_ptr<details, discard> more_; ///< small where a success is expected: most results carry no error
 };
 
 /// What a fallible operation answers.

@@ -72,6 +72,9 @@ class incoming {
   /// The last call: gives the storage back. An unsettled message returns to the broker, where the broker can redeliver.
   virtual void release() noexcept = 0;
 
+  /// False: there is nothing to settle here, and dispatch does not ask.
+  [[nodiscard]] bool settles() const noexcept { return settles_; }
+
   /// A seek made this delivery void: dispatch releases it unhandled, unless it is at it already. The broker's to set.
   [[nodiscard]] bool discarded() const noexcept { return discarded_.load(std::memory_order_relaxed); }
   void set_discarded(bool on) noexcept { discarded_.store(on, std::memory_order_relaxed); }
@@ -82,6 +85,7 @@ class incoming {
   ~incoming() = default;
   bytes_view payload_;
   std::string_view subject_;
+  bool settles_ = true;
 
  private:
   std::atomic<bool> discarded_ = false;

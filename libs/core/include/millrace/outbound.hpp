@@ -1,11 +1,14 @@
 #pragma once
 
 #include <millrace/address_template.hpp>
+#include <millrace/detail/thread_cache.hpp>
 #include <millrace/publish_cell.hpp>
 #include <millrace/typed_headers.hpp>
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -27,27 +30,56 @@ concept declares_headers = requires { typename T::headers; } && header_contract<
 
 namespace detail {
 
-/// What a builder gathered, whatever is still open.
-template <class Policy> struct outbound_pieces {
-  explicit outbound_pieces(publish_cell& to) noexcept : cell(&to) {}
-  [[nodiscard]] outgoing message() const noexcept {
-    return {address.empty() ? destination : std::string_view(address), encoded ? buffer.view() : payload,
-            headers ? &*headers : nullptr, options ? &*options : nullptr};
-  }
-  header_map& edit_headers() {
-    if (!headers) headers.emplace();
-    return *headers;
-  }
+/// What only some messages have, kept beside the builder so that the builder stays small.
+template <class Policy> struct outbound_extras {
+  static constexpr std::size_t largest_kept = 1024 * 1024; ///< of the buffer, in bytes
 
-  publish_cell* cell;
-  std::string_view destination;
   std::string address; ///< a filled template
-  bytes_view payload;
-  pooled_buffer buffer;
-  std::optional<header_map> headers;
+  byte_buffer encoded;
+  header_map headers;
   std::optional<typename Policy::options> options;
   std::optional<error> refused;
-  bool encoded = false;
+  outbound_extras* next = nullptr;
+
+  using cache = thread_cache<outbound_extras>;
+  struct recycle {
+    void operator()(outbound_extras* used) const noexcept {
+      if (used->encoded.capacity() > largest_kept) return delete used;
+      used->address.clear();
+      used->encoded.clear();
+      used->headers.clear();
+      used->options.reset();
+      used->refused.reset();
+      cache::give_back(used);
+    }
+  };
+};
+
+/// What a builder gathered, whatever is still open.
+template <class Policy> struct outbound_pieces {
+  using extras = outbound_extras<Policy>;
+
+  explicit outbound_pieces(publish_cell& to) noexcept : cell(&to) {}
+  /// Member by member: a block copy would wait for the stores that have just written it.
+  outbound_pieces(outbound_pieces&& other) noexcept
+      : cell(other.cell), message{other.message.destination, other.message.payload}, kept(std::move(other.kept)) {}
+  /// Nothing is open any more: the message as a port takes it.
+  [[nodiscard]] const outgoing& finish() noexcept {
+    if (!kept) return message;
+    if (!kept->address.empty()) message.destination = kept->address;
+    if (!kept->headers.empty()) message.headers = &kept->headers;
+    if (kept->options) message.options = &*kept->options;
+    return message;
+  }
+  extras& more() {
+    if (!kept) kept.reset(extras::cache::take());
+    return *kept;
+  }
+  [[nodiscard]] std::optional<error>* refusal() noexcept { return kept ? &kept->refused : nullptr; }
+
+  publish_cell* cell;
+  outgoing message;
+  std::unique_ptr<extras, typename extras::recycle> kept; ///< null: the message has none of it
 };
 
 /// A message without a type: bytes.
@@ -75,7 +107,7 @@ template <class Policy, class T, std::uint32_t Open, bool Headed> class [[nodisc
   auto to(std::string_view destination) && {
     static_assert(!fixed_destination<T> && !templated_destination<T>,
                   "millrace: the message's type says where it goes");
-    pieces_.destination = destination;
+    pieces_.message.destination = destination;
     return outbound<Policy, T, 0, Headed>(std::move(pieces_));
   }
   /// Gives a placeholder of the type's destination its value: `.fill<"region">("eu")`.
@@ -84,35 +116,37 @@ template <class Policy, class T, std::uint32_t Open, bool Headed> class [[nodisc
     constexpr std::size_t part = T::destination.find(Name.view());
     static_assert(part < address_template::most, "millrace: the template has no placeholder of this name");
     static_assert((Open & (1U << part)) != 0, "millrace: this placeholder has its value already");
-    if (pieces_.address.empty()) pieces_.address = T::destination.pattern();
-    if (auto filled = detail::fill_placeholder(pieces_.address, Name.view(), value); !filled)
-      pieces_.refused = std::move(filled).error();
+    auto& more = pieces_.more();
+    if (more.address.empty()) more.address = T::destination.pattern();
+    if (auto filled = detail::fill_placeholder(more.address, Name.view(), value); !filled)
+      more.refused = std::move(filled).error();
     return outbound < Policy, T, Open & ~(1U << part), Headed > (std::move(pieces_));
   }
   /// The headers that the type declares.
   template <class H> auto headers(const H& contract) &&
       requires(declares_headers<T>&& std::same_as<H, typename T::headers>) {
-        write_headers(contract, pieces_.edit_headers());
+        write_headers(contract, pieces_.more().headers);
         return outbound<Policy, T, Open, true>(std::move(pieces_));
       } outbound&& headers(const header_map& more) && {
-    pieces_.edit_headers().merge(more);
+    pieces_.more().headers.merge(more);
     return std::move(*this);
   }
   /// Adds or replaces one header.
   outbound&& header(std::string_view name, std::string_view value) && {
-    pieces_.edit_headers().set(name, value);
+    pieces_.more().headers.set(name, value);
     return std::move(*this);
   }
   /// One of the policy's per-message options, e.g. `nats::message_id("o-1")`.
   template <class Option> outbound&& with(const Option& option) && {
-    if (!pieces_.options) pieces_.options.emplace();
-    apply(*pieces_.options, option);
+    auto& options = pieces_.more().options;
+    if (!options) options.emplace();
+    apply(*options, option);
     return std::move(*this);
   }
 
   publish_awaiter operator co_await() && noexcept {
     check_complete();
-    return {*pieces_.cell, pieces_.message(), std::move(pieces_.refused)};
+    return {*pieces_.cell, pieces_.finish(), nullptr, pieces_.refusal()};
   }
 
   /// Publishes and waits for one answer, at most `timeout` on the service's clock.
@@ -136,8 +170,9 @@ template <class Policy, class T, std::uint32_t Open, bool Headed> class [[nodisc
     static_assert(Headed, "millrace: the message's type declares headers: give them with `.headers(...)`");
   }
   static task<result<reply_message>> send_request(detail::outbound_pieces<Policy> pieces, duration timeout) {
-    if (pieces.refused) co_return fail(std::move(*pieces.refused));
-    co_return co_await pieces.cell->request(pieces.message(), timeout);
+    if (std::optional<error>* refused = pieces.refusal(); refused != nullptr && *refused)
+      co_return fail(std::move(**refused));
+    co_return co_await pieces.cell->request(pieces.finish(), timeout);
   }
   detail::outbound_pieces<Policy> pieces_;
 };
@@ -146,18 +181,18 @@ namespace detail {
 
 template <class Policy, class Codec, class T> auto start_message(publish_cell& cell, const T& value) {
   outbound_pieces<Policy> pieces(cell);
-  if (auto encoded = Codec::encode(value, pieces.buffer.take()); !encoded) pieces.refused = std::move(encoded).error();
-  pieces.encoded = true;
-  if constexpr (Codec::content_type != std::string_view("application/json")) {
-    pieces.edit_headers().set("content-type", Codec::content_type);
-  }
-  if constexpr (fixed_destination<T>) pieces.destination = T::destination;
+  auto& more = pieces.more();
+  if (auto encoded = Codec::encode(value, more.encoded); !encoded) more.refused = std::move(encoded).error();
+  pieces.message.payload = as_bytes(more.encoded);
+  if constexpr (Codec::content_type != std::string_view("application/json"))
+    more.headers.set("content-type", Codec::content_type);
+  if constexpr (fixed_destination<T>) pieces.message.destination = T::destination;
   return outbound<Policy, T, open_parts<T>(), !declares_headers<T>>(std::move(pieces));
 }
 
 template <class Policy> auto start_bytes(publish_cell& cell, bytes_view payload) noexcept {
   outbound_pieces<Policy> pieces(cell);
-  pieces.payload = payload;
+  pieces.message.payload = payload;
   return outbound<Policy, untyped_message, 1, true>(std::move(pieces));
 }
 

@@ -53,19 +53,24 @@ class publish_operation {
   [[nodiscard]] bool done() const noexcept { return state_.load(std::memory_order_acquire) == state::done; }
   /// False: it is done already and the waiter need not suspend.
   bool wait(std::coroutine_handle<> waiter) noexcept;
-  [[nodiscard]] result<receipt> take() noexcept { return std::move(answer_); }
+  [[nodiscard]] result<receipt> take() noexcept {
+    if (!answer_) [[likely]]
+      return receipt{};
+    return std::move(*answer_);
+  }
 
  private:
   enum class state : std::uint8_t { started, waiting, done };
   struct resume_job : job {
-    explicit resume_job(publish_operation& owner) noexcept;
+    explicit resume_job(publish_operation& self) noexcept
+        : job([](job& j) noexcept { static_cast<resume_job&>(j).owner->waiter_.resume(); }), owner(&self) {}
     publish_operation* owner;
   };
   runtime* runtime_;
   std::coroutine_handle<> waiter_;
   std::atomic<state> state_ = state::started;
   resume_job resume_;
-  result<receipt> answer_;
+  std::optional<result<receipt>> answer_; ///< none: accepted, and nothing more is known
 };
 
 /// An answer to a request.

@@ -37,50 +37,40 @@ struct publish_cell {
 
  private:
   struct detached;
-  detached publish_through(outgoing message, publish_operation& op, context* origin);
+  [[gnu::noinline]] detached publish_through(outgoing message, publish_operation& op, context* origin);
+  [[gnu::cold]] static void refuse(const outgoing& message, publish_operation& op) noexcept;
   task<result<receipt>> send(publish_draft& draft);
   void tell(const outgoing& message) noexcept;
 };
 
-/// An encoder's output buffer, recycled per thread.
-class pooled_buffer {
- public:
-  pooled_buffer() noexcept = default;
-  pooled_buffer(pooled_buffer&& other) noexcept
-      : text_(std::move(other.text_)), taken_(std::exchange(other.taken_, false)) {}
-  pooled_buffer& operator=(pooled_buffer&&) = delete;
-  ~pooled_buffer();
-  byte_buffer& take();
-  [[nodiscard]] bytes_view view() const noexcept { return as_bytes(text_); }
-
- private:
-  byte_buffer text_;
-  bool taken_ = false;
-};
-
 } // namespace detail
 
-/// An awaited publish to a port; the pieces are lent until it resumes.
+/// An awaited publish to a port; the message and its pieces are lent until it resumes.
 class publish_awaiter {
  public:
-  publish_awaiter(detail::publish_cell& cell, const outgoing& message, std::optional<error> refused,
-                  context* origin = nullptr) noexcept
-      : cell_(&cell), message_(message), refused_(std::move(refused)), origin_(origin), operation_(nullptr) {}
+  /// `refused`: where a builder keeps the reason why nothing is sent, if there is one.
+  publish_awaiter(detail::publish_cell& cell, const outgoing& message, context* origin = nullptr,
+                  std::optional<error>* refused = nullptr) noexcept
+      : cell_(&cell), message_(&message), refused_(refused), origin_(origin), operation_(nullptr) {}
+  publish_awaiter(detail::publish_cell&, const outgoing&&, context* = nullptr,
+                  std::optional<error>* = nullptr) = delete;
   [[nodiscard]] bool await_ready() noexcept {
-    if (refused_) return true;
-    cell_->publish(message_, operation_, origin_);
+    if (refused_ != nullptr && *refused_) [[unlikely]]
+      return true;
+    cell_->publish(*message_, operation_, origin_);
     return operation_.done();
   }
   bool await_suspend(std::coroutine_handle<> waiter) noexcept { return operation_.wait(waiter); }
   [[nodiscard]] result<receipt> await_resume() noexcept {
-    if (refused_) return fail(std::move(*refused_));
+    if (refused_ != nullptr && *refused_) [[unlikely]]
+      return fail(std::move(**refused_));
     return operation_.take();
   }
 
  private:
   detail::publish_cell* cell_;
-  outgoing message_;
-  std::optional<error> refused_;
+  const outgoing* message_;
+  std::optional<error>* refused_;
   context* origin_;
   publish_operation operation_;
 };

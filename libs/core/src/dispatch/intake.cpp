@@ -39,11 +39,57 @@ worker* subscription_loop::take_wakeable() noexcept {
   return w;
 }
 
+/// One worker and inline dispatch: whoever claims the worker drives it, and what comes meanwhile waits in the inbox.
+void subscription_loop::deliver_direct(incoming_batch batch, bool inline_here) noexcept {
+  worker& w = *workers_.front();
+  std::uint8_t seen = 0;
+  if (inline_here && claim_.compare_exchange_strong(seen, claimed)) [[likely]] {
+    w.batch = std::move(batch);
+    return w.drive();
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    inbox_.append(std::move(batch));
+  }
+  if ((claim_.fetch_or(claimed | mail) & claimed) != 0) return;
+  if (inline_here)
+    w.drive();
+  else
+    w.wake();
+}
+
+incoming* subscription_loop::next_direct(worker& w) noexcept {
+  do {
+    if (halted_.load(std::memory_order_relaxed)) [[unlikely]]
+      w.batch.release_all();
+    if (incoming* m = w.batch.pop()) return m;
+    std::uint8_t seen = claimed;
+    if (claim_.compare_exchange_strong(seen, 0)) [[likely]]
+      return nullptr; // the loop may be gone from here on
+  } while (take_mail(w));
+  return nullptr;
+}
+
+/// False: nothing waits, and the worker is idle now.
+bool subscription_loop::take_mail(worker& w) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (!halted_.load(std::memory_order_relaxed)) w.batch = std::move(inbox_);
+  if (!w.batch.empty()) {
+    claim_.fetch_and(static_cast<std::uint8_t>(~mail));
+    return true;
+  }
+  if ((claim_.fetch_and(draining) & draining) != 0) quiet_.set();
+  return false;
+}
+
 void subscription_loop::deliver(incoming_batch batch, deliver_from where) noexcept {
   const bool inline_here = where == deliver_from::io_thread && environment_.rt->dispatches_inline();
+  if (direct_) return deliver_direct(std::move(batch), inline_here);
   std::size_t arrived = plan_->batch_size > 0 ? 1 : batch.size();
   std::unique_lock lock(mutex_);
   accept(std::move(batch));
+  if (halted_.load(std::memory_order_relaxed)) [[unlikely]]
+    return; // it waits for `stop`, which gives it back
   while (inline_here || arrived-- > 0) {
     worker* w = take_wakeable();
     if (w == nullptr) return;
@@ -77,6 +123,7 @@ void subscription_loop::give_back(worker& w) noexcept {
 }
 
 incoming* subscription_loop::next(worker& w) noexcept {
+  if (direct_) return next_direct(w);
   const bool halted = halted_.load(std::memory_order_relaxed);
   const bool alone = workers_.size() == 1;
   if (halted) [[unlikely]] {

@@ -56,7 +56,7 @@ void lane::handler_ended() noexcept {
 /// A plain acknowledgement that nobody watches is settled here; everything else takes the long way.
 bool lane::finish() noexcept {
   if (call_->is_plain() && !loop_->watched()) [[likely]] {
-    loop_->retries().settle_plainly(*current_, {});
+    if (current_->settles()) loop_->retries().settle_plainly(*current_, {});
     finished();
     return true;
   }

@@ -138,7 +138,7 @@ task<void> redelivery::copy_later(std::string payload, header_map headers, durat
 task<result<void>> redelivery::publish_copy(std::string_view destination, bytes_view payload,
                                             const header_map& headers) const {
   const outgoing message{destination, payload, headers.empty() ? nullptr : &headers};
-  publish_awaiter copy(*plan_->copies, message, std::nullopt);
+  publish_awaiter copy(*plan_->copies, message);
   auto sent = co_await copy;
   if (!sent) co_return fail(std::move(sent).error());
   co_return result<void>{};

@@ -26,7 +26,7 @@ task<result<void>> publish_reply(const detail::subscription_plan& plan, detail::
     }
     message = draft->message();
   }
-  publish_awaiter reply(through, message, std::nullopt, &origin);
+  publish_awaiter reply(through, message, &origin);
   auto sent = co_await reply;
   if (!sent) co_return fail(std::move(sent).error());
   co_return result<void>{};

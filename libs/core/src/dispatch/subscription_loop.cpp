@@ -23,6 +23,7 @@ subscription_loop::subscription_loop(detail::subscription_plan& plan, loop_envir
     idle_.push_back(workers_.back().get());
   }
   quiet_.set();
+  direct_ = plan.workers == 1 && !plan.batch_handler && environment_.rt->dispatches_inline();
 }
 
 subscription_loop::~subscription_loop() {
@@ -60,15 +61,24 @@ task<void> subscription_loop::stop() {
 }
 
 task<bool> subscription_loop::drain(time_point due) {
-  while (busy() > 0) {
+  while (begin_quiet_wait()) {
     const bool set = co_await quiet_.wait_until(due);
     if (!set) break;
   }
   co_return busy() == 0;
 }
 
+/// False: no worker works. Else `quiet_` is set when that is so.
+bool subscription_loop::begin_quiet_wait() noexcept {
+  if (!direct_) return busy() > 0;
+  const std::scoped_lock lock(mutex_);
+  quiet_.clear();
+  return (claim_.fetch_or(draining) & claimed) != 0;
+}
+
 std::size_t subscription_loop::busy() const noexcept {
   const std::scoped_lock lock(mutex_);
+  if (direct_) return (claim_.load() & claimed) != 0 ? 1 : 0;
   return workers_.size() - idle_.size() + deadlines_;
 }
 

@@ -76,10 +76,14 @@ class subscription_loop final : public sink {
 
  private:
   void accept(incoming_batch batch) noexcept;
+  void deliver_direct(incoming_batch batch, bool inline_here) noexcept;
+  [[nodiscard]] incoming* next_direct(worker& w) noexcept;
+  [[nodiscard]] bool take_mail(worker& w) noexcept;
   [[nodiscard]] worker* take_wakeable() noexcept;
   void make_idle(worker& w) noexcept;
   void give_back(worker& w) noexcept;
   void tell_if_quiet() noexcept;
+  [[nodiscard]] bool begin_quiet_wait() noexcept;
 
   detail::subscription_plan* plan_;
   loop_environment environment_;
@@ -87,6 +91,11 @@ class subscription_loop final : public sink {
   consume_chain chain_;
   std::unique_ptr<subscription_port> port_;
   std::size_t health_slot_;
+  /// Of the one worker of inline dispatch, which is claimed and given back without the mutex: it works, something waits
+  /// in the inbox for it, `drain` wants to know when it is idle.
+  enum claim_bit : std::uint8_t { claimed = 1, mail = 2, draining = 4 };
+  bool direct_ = false;
+  std::atomic<std::uint8_t> claim_ = 0;
   bool keyed_; ///< with one worker the order is kept anyway
 
   mutable std::mutex mutex_;

@@ -2,9 +2,6 @@
 
 namespace millrace {
 
-publish_operation::resume_job::resume_job(publish_operation& self) noexcept
-    : job([](job& j) noexcept { static_cast<resume_job&>(j).owner->waiter_.resume(); }), owner(&self) {}
-
 void publish_operation::complete(result<receipt> answer) noexcept {
   answer_ = std::move(answer);
   if (state_.exchange(state::done, std::memory_order_acq_rel) == state::waiting) runtime_->post(resume_);

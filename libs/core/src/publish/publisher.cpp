@@ -1,34 +1,8 @@
 #include <millrace/publisher.hpp>
 
-#include <array>
 #include <exception>
 
 namespace millrace::detail {
-namespace {
-
-constexpr std::size_t kept_buffers = 16;
-constexpr std::size_t largest_kept = 1024 * 1024;
-
-struct buffer_stack {
-  std::array<byte_buffer, kept_buffers> buffers;
-  std::size_t count = 0;
-};
-thread_local buffer_stack free_buffers;
-
-} // namespace
-
-byte_buffer& pooled_buffer::take() {
-  if (!taken_ && free_buffers.count > 0) text_ = std::move(free_buffers.buffers[--free_buffers.count]);
-  taken_ = true;
-  text_.clear();
-  return text_;
-}
-
-pooled_buffer::~pooled_buffer() {
-  if (!taken_ || free_buffers.count == kept_buffers || text_.capacity() > largest_kept) return;
-  free_buffers.buffers[free_buffers.count++] = std::move(text_);
-}
-
 struct publish_cell::detached {
   struct promise_type {
     static void* operator new(std::size_t size) { return allocate_frame(size); }
@@ -46,11 +20,13 @@ void publish_cell::tell(const outgoing& message) noexcept {
   if (to != nullptr) to->published({broker, message.destination, message.payload, message.headers});
 }
 
+void publish_cell::refuse(const outgoing& message, publish_operation& op) noexcept {
+  op.complete_now(fail(errc::not_connected, "publish to '" + std::string(message.destination) + "'"));
+}
+
 void publish_cell::publish(const outgoing& message, publish_operation& op, context* origin) noexcept {
   publish_port* to = live.load(std::memory_order_acquire);
-  if (to == nullptr) {
-    return op.complete_now(fail(errc::not_connected, "publish to '" + std::string(message.destination) + "'"));
-  }
+  if (to == nullptr) return refuse(message, op);
   op.resume_on(*runtime);
   if (piped) {
     publish_through(message, op, origin);

@@ -16,7 +16,7 @@ using core_pool = delivery_pool<core_delivery, std::shared_ptr<connection>>;
 /// A message of core NATS: there is nothing to settle.
 class core_delivery final : public incoming {
  public:
-  explicit core_delivery(core_pool& pool) noexcept : pool_(pool) {}
+  explicit core_delivery(core_pool& pool) noexcept : pool_(pool) { settles_ = false; }
 
   void load(received message) noexcept {
     message_ = std::move(message);
@@ -32,9 +32,10 @@ class core_delivery final : public incoming {
   /// Always `errc::unsupported`; not a failure.
   [[nodiscard]] result<void> settle(settlement) noexcept override { return fail(millrace::errc::unsupported, {}); }
   void release() noexcept override {
-    message_.reset();
+    if (payload_.size() > core_pool::largest_kept) unload();
     pool_.give_back(*this);
   }
+  void unload() noexcept { message_.reset(); }
 
   core_delivery* free_next = nullptr;
 

@@ -22,6 +22,7 @@ class core_publisher final : public publish_port {
   [[nodiscard]] task<result<reply_message>> request(outgoing message, duration timeout) override;
 
  private:
+  [[gnu::noinline]] void publish_checked(const outgoing& message, publish_operation& op) noexcept;
   std::shared_ptr<connection> shared_;
   transport& wire_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -9,8 +10,11 @@
 namespace millrace::nats::detail {
 
 /// Reusable deliveries of one subscription: in steady state a message allocates nothing. `take` is for the one thread
-/// that receives; `give_back` for any. `Node` has a member `Node* free_next`. The pool outlives its owner until the
-/// last node came back, so that a delivery stays valid after its subscription and its connection died.
+/// that receives; `give_back` for any. `Node` has a member `Node* free_next`, and `unload()`, which frees its message:
+/// nats.c wakes a thread of its own for that, so the pool frees many at once. A node that comes back may keep a message
+/// of up to `largest_kept` bytes until then; at most `together` of them wait in an idle subscription. The pool outlives
+/// its owner until the last node came back, so that a delivery stays valid after its subscription and its connection
+/// died.
 template <class Node, class Context> class delivery_pool {
  public:
   /// Lets go of the pool: it frees itself with the last node.
@@ -18,6 +22,8 @@ template <class Node, class Context> class delivery_pool {
     void operator()(delivery_pool* pool) const noexcept { pool->orphan(); }
   };
   using owner = std::unique_ptr<delivery_pool, abandon>;
+  static constexpr std::size_t together = 64;
+  static constexpr std::size_t largest_kept = 4096;
 
   [[nodiscard]] static owner make(Context context, std::size_t limit) {
     return owner(new delivery_pool(std::move(context), limit));
@@ -25,7 +31,7 @@ template <class Node, class Context> class delivery_pool {
 
   /// A node, or null where `limit` are out.
   [[nodiscard]] Node* take() {
-    if (local_ == nullptr) local_ = returned_.exchange(nullptr, std::memory_order_acquire);
+    if (local_ == nullptr && nodes_.size() >= std::min(together, limit_)) collect();
     if (Node* node = local_; node != nullptr) {
       local_ = node->free_next;
       return node;
@@ -46,6 +52,12 @@ template <class Node, class Context> class delivery_pool {
   [[nodiscard]] Context& context() noexcept { return context_; }
 
  private:
+  void collect() noexcept {
+    local_ = returned_.exchange(nullptr, std::memory_order_acquire);
+    for (Node* node = local_; node != nullptr; node = node->free_next)
+      node->unload();
+  }
+
   delivery_pool(Context context, std::size_t limit) : context_(std::move(context)), limit_(limit) {}
 
   /// A head that no node has: the owner is gone.

@@ -43,17 +43,25 @@ const void* jetstream_delivery::field(const field_id& id) {
   return nullptr;
 }
 
+namespace {
+
+result<void> answer(transport& wire, const received& message, bytes_view text) {
+  if (message.text_ends_in_nul() && wire.try_publish(message.reply().data(), text)) return {};
+  wire_message out;
+  out.subject = message.reply();
+  out.payload = text;
+  return wire.publish(out);
+}
+
+} // namespace
+
 result<void> jetstream_delivery::settle(settlement how) noexcept {
   pull_account& account = *pool_.context();
   if (account.shared->closed()) return fail(errc::closed, std::string(subject_));
   if (generation_ != account.consumer_generation.load(std::memory_order_acquire))
     return fail(errc::closed, std::string(subject_) + ": its consumer was lost");
   ack_storage storage;
-  wire_message out;
-  out.subject = message_.reply();
-  out.subject_ends_in_nul = message_.text_ends_in_nul();
-  out.payload = as_bytes(ack_payload(how, storage));
-  result<void> sent = account.shared->wire().publish(out);
+  result<void> sent = answer(account.shared->wire(), message_, as_bytes(ack_payload(how, storage)));
   if (!sent || how.kind == settlement_kind::retry || how.kind == settlement_kind::retry_after) return sent;
   account.settled.record(message_.reply());
   if (account.unsettled != nullptr)
@@ -63,7 +71,7 @@ result<void> jetstream_delivery::settle(settlement how) noexcept {
 }
 
 void jetstream_delivery::release() noexcept {
-  message_.reset();
+  if (payload_.size() > jetstream_pool::largest_kept) unload();
   const std::shared_ptr<pull_account>& account = pool_.context();
   // Both sequentially consistent: either this thread sees the reader's mark, or the reader sees this release.
   const std::uint64_t released = account->released.fetch_add(1) + 1;

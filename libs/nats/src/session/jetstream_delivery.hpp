@@ -48,6 +48,7 @@ class jetstream_delivery final : public incoming {
   [[nodiscard]] const void* field(const field_id& id) override;
   [[nodiscard]] result<void> settle(settlement how) noexcept override;
   void release() noexcept override;
+  void unload() noexcept { message_.reset(); }
 
   jetstream_delivery* free_next = nullptr;
 

@@ -128,7 +128,6 @@ struct wire_message {
   std::string_view reply;
   bytes_view payload;
   const header_map* headers = nullptr; ///< null or empty: plain PUB
-  bool subject_ends_in_nul = false;    ///< a C string already, one character behind the view
 };
 
 /// The only place that touches a socket, or the in-process server that stands for one. Thread-safe.
@@ -140,6 +139,9 @@ class transport {
   virtual ~transport() = default;
 
   [[nodiscard]] virtual result<void> publish(const wire_message& message) noexcept = 0;
+  /// A plain PUB to a C string, where the transport has a short way for it. False: nothing was sent, and `publish`
+  /// sends it or says why not.
+  [[nodiscard]] virtual bool try_publish(const char* /*subject*/, bytes_view /*payload*/) noexcept { return false; }
   /// `queue` empty: no group. `receiver` outlives the subscription's `stop`.
   [[nodiscard]] virtual result<std::unique_ptr<wire_subscription>>
   subscribe(std::string_view subject, std::string_view queue, receiver& to, std::uint64_t pending_limit) = 0;

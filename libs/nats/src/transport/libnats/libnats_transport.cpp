@@ -50,6 +50,7 @@ class libnats_transport final : public transport {
       : runtime_(rt), nc_(std::move(nc)), context_(std::move(context)) {}
 
   [[nodiscard]] result<void> publish(const wire_message& message) noexcept override;
+  [[nodiscard]] bool try_publish(const char* subject, bytes_view payload) noexcept override;
   [[nodiscard]] result<std::unique_ptr<wire_subscription>>
   subscribe(std::string_view subject, std::string_view queue, receiver& to, std::uint64_t pending_limit) override;
   [[nodiscard]] task<result<void>> flush(duration bound) override;
@@ -73,6 +74,12 @@ result<void> libnats_transport::refused(natsStatus status, std::string_view subj
   return fail(status_error(status, closed ? errc::closed : errc::publish, "subject '" + std::string(subject) + "'"));
 }
 
+bool libnats_transport::try_publish(const char* subject, bytes_view payload) noexcept {
+  if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) [[unlikely]]
+    return false;
+  return natsConnection_Publish(nc_.get(), subject, payload.data(), static_cast<int>(payload.size())) == NATS_OK;
+}
+
 result<void> libnats_transport::publish(const wire_message& m) noexcept {
   natsStatus status = NATS_OK;
   if (m.headers != nullptr && !m.headers->empty()) {
@@ -83,12 +90,6 @@ result<void> libnats_transport::publish(const wire_message& m) noexcept {
     if (m.payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) [[unlikely]]
       return refused(NATS_MAX_PAYLOAD, m.subject);
     const auto size = static_cast<int>(m.payload.size());
-    if (m.subject_ends_in_nul && m.reply.empty()) [[likely]] {
-      status = natsConnection_Publish(nc_.get(), m.subject.data(), m.payload.data(), size);
-      if (status == NATS_OK) [[likely]]
-        return {};
-      return refused(status, m.subject);
-    }
     const c_text subject(m.subject);
     if (m.reply.empty())
       status = natsConnection_Publish(nc_.get(), subject.get(), m.payload.data(), size);
