@@ -2,10 +2,12 @@
 #   libs/<name>/tests/*.cpp                  <name>_test
 #   libs/<name>/tests/{unit,wire}/**.cpp     <name>_unit_test
 #   libs/<name>/tests/server/**.cpp          <name>_server_test, label "server": each starts the server that it needs
+#   libs/<name>/tests/fuzz/*_fuzz.cpp        see MillraceFuzz.cmake, label "fuzz"
 #   libs/<name>/tests/<other>/**.cpp         <name>_<other>_test
 # A test may include what is in src/ and tests/ of its library, and use core, memory and testing.
 
 include(GoogleTest)
+include(MillraceFuzz)
 find_package(GTest REQUIRED)
 
 find_program(MILLRACE_NATS_SERVER nats-server PATHS /usr/sbin DOC "The nats-server that server tests start")
@@ -94,7 +96,8 @@ function(millrace_add_library_tests)
     file(GLOB_RECURSE unit CONFIGURE_DEPENDS "${tests}/unit/*.cpp" "${tests}/wire/*.cpp")
     millrace_add_tests_of(${library} unit_test ${unit})
     file(GLOB parts CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE "${tests}" "${tests}/*")
-    list(REMOVE_ITEM parts unit wire)
+    list(REMOVE_ITEM parts unit wire fuzz)
+    millrace_add_fuzz_tests(${library})
     foreach(part IN LISTS parts)
       file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${tests}/${part}/*.cpp")
       millrace_add_tests_of(${library} ${part}_test ${sources})
