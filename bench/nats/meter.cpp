@@ -1,9 +1,7 @@
 #include "meter.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 
 namespace bench {
@@ -15,16 +13,6 @@ std::string order_document() {
 }
 
 std::string consumer_name() { return "bench-" + std::to_string(::getpid()); }
-
-meter::moment meter::now() noexcept {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now().time_since_epoch();
-  return {seconds(used.ru_utime) + seconds(used.ru_stime), wall.count()};
-}
 
 void meter::credit(int n) noexcept {
   static constexpr char credits[first_credits] = {};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "../shared/moment.hpp"
+
 #include <millrace/millrace.hpp>
 
 #include <cstddef>
@@ -52,8 +54,8 @@ class meter {
   explicit meter(std::size_t messages) noexcept : messages_(messages) {}
   /// The subscription is there: the feeder may begin.
   static void ready();
-  void begin() noexcept { start_ = now(); }
-  void end() noexcept { end_ = now(); }
+  void begin() noexcept { start_ = moment::now(); }
+  void end() noexcept { end_ = moment::now(); }
   /// In the handler; `value` is what was read of the message.
   void message(std::uint64_t value) noexcept {
     sum_ += value;
@@ -70,11 +72,6 @@ class meter {
   void report() const;
 
  private:
-  struct moment {
-    double cpu = 0;
-    double wall = 0;
-  };
-  [[nodiscard]] static moment now() noexcept;
   static void credit(int n) noexcept;
 
   std::size_t messages_;
