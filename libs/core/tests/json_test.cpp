@@ -453,6 +453,29 @@ TEST(Json, escapes_only_what_must_be) {
   EXPECT_EQ(encoded(std::string("a\"\\\n\t\x01\x1f/\x7f\u00e9,")), "\"a\\\"\\\\\\n\\t\\u0001\\u001f/\x7f\u00e9,\"");
 }
 
+TEST(Json, writes_text_of_any_size_with_anything_at_any_place) {
+  for (std::size_t size = 0; size != 40; ++size) {
+    EXPECT_EQ(encoded(std::string(size, 'x')), '"' + std::string(size, 'x') + '"');
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string text(size, 'x');
+      text[at] = '\n';
+      EXPECT_EQ(encoded(text), '"' + std::string(at, 'x') + "\\n" + std::string(size - at - 1, 'x') + '"');
+      text.replace(at, 1, "\u00e9");
+      EXPECT_EQ(encoded(text), '"' + text + '"');
+    }
+  }
+}
+
+TEST(Json, writes_integers_of_every_size) {
+  std::uint64_t power = 1;
+  for (std::size_t digits = 1; digits <= 20; ++digits, power *= 10) {
+    for (const std::uint64_t value : {power - 1, power, power + 1, power * 9})
+      EXPECT_EQ(encoded(value), std::to_string(value));
+    const auto negative = -static_cast<std::int64_t>(power / 3);
+    EXPECT_EQ(encoded(negative), std::to_string(negative));
+  }
+}
+
 TEST(Json, writes_the_shortest_numbers_that_read_back) {
   EXPECT_EQ(encoded(0.1), "0.1");
   EXPECT_EQ(encoded(0.1F), "0.1");

@@ -4,12 +4,37 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace millrace::detail {
 namespace {
 
 /// Sign and 20 digits of an integer, or sign, 17 digits, point and exponent of a double.
 constexpr std::size_t longest_number = 32;
+constexpr std::size_t most_digits = 20; // of 64 bits
+
+constexpr auto digit_pairs = [] {
+  std::array<char, 200> pairs{};
+  for (std::size_t i = 0; i != 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
+
+/// Into a place of `longest_number` characters; some of them behind the number are overwritten. Answers its end.
+char* write_decimal(char* to, std::uint64_t value) noexcept {
+  std::array<char, 2 * most_digits> digits{}; // right-aligned in the first half, so that a copy has a fixed size
+  std::size_t first = most_digits;
+  for (; value >= 100; value /= 100)
+    std::memcpy(&digits[first -= 2], &digit_pairs[2 * (value % 100)], 2);
+  if (value >= 10)
+    std::memcpy(&digits[first -= 2], &digit_pairs[2 * value], 2);
+  else
+    digits[--first] = static_cast<char>('0' + value);
+  std::memcpy(to, &digits[first], most_digits);
+  return to + (most_digits - first);
+}
 
 char short_escape(char c) noexcept {
   switch (c) {
@@ -52,13 +77,15 @@ void json_writer::put_long(std::string_view text) {
 }
 
 void json_writer::write_signed(std::int64_t value) {
+  if (value >= 0) return write_unsigned(static_cast<std::uint64_t>(value));
   char* const at = room(longest_number);
-  used_ += static_cast<std::size_t>(std::to_chars(at, at + longest_number, value).ptr - at);
+  *at = '-';
+  used_ += static_cast<std::size_t>(write_decimal(at + 1, 0 - static_cast<std::uint64_t>(value)) - at);
 }
 
 void json_writer::write_unsigned(std::uint64_t value) {
   char* const at = room(longest_number);
-  used_ += static_cast<std::size_t>(std::to_chars(at, at + longest_number, value).ptr - at);
+  used_ += static_cast<std::size_t>(write_decimal(at, value) - at);
 }
 
 template <class Float> bool json_writer::write_float(Float value) {
@@ -80,7 +107,32 @@ void json_writer::put_escaped(char c) {
   put(digits[static_cast<unsigned char>(c) & 0xf]);
 }
 
+/// Copies and looks at eight characters at a time. False, and nothing is written: something needs a closer look.
+bool json_writer::write_plain_text(std::string_view text) {
+  constexpr std::size_t word_size = sizeof(std::uint64_t);
+  if (staged_.size() - used_ < text.size() + 2 + word_size) return false;
+  char* to = staged_.data() + used_;
+  *to++ = '"';
+  const char* from = text.data();
+  std::size_t left = text.size();
+  for (; left >= word_size; left -= word_size, from += word_size, to += word_size) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, word_size);
+    if (json_specials(word) != 0) return false;
+    std::memcpy(to, &word, word_size);
+  }
+  for (; left > 0; --left, ++from, ++to) {
+    if (is_json_special(*from)) return false;
+    *to = *from;
+  }
+  *to++ = '"';
+  used_ = static_cast<std::size_t>(to - staged_.data());
+  return true;
+}
+
 bool json_writer::write_text(std::string_view text) {
+  if (write_plain_text(text)) [[likely]]
+    return true;
   const char* at = text.data();
   const char* const end = at + text.size();
   put('"');

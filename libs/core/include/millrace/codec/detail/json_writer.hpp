@@ -70,6 +70,7 @@ class json_writer {
   void write_signed(std::int64_t value);
   void write_unsigned(std::uint64_t value);
   template <class Float> bool write_float(Float value);
+  bool write_plain_text(std::string_view text);
   void put_escaped(char c);
   [[gnu::cold]] bool too_deep();
 
