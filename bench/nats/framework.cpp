@@ -4,6 +4,7 @@
 #include <millrace/event.hpp>
 #include <millrace/nats.hpp>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -81,6 +82,23 @@ int pull(const run_options& options) {
   m.wait();
   m.report();
   return running.shutdown() ? 0 : 1;
+}
+
+/// How long a service with one subscription takes to start on the server, and to stop with nothing in flight.
+int lifecycle(const run_options& options) {
+  millrace::service app{{.title = "bench"}};
+  app.threads(options.threads);
+  auto on = app.with_broker(broker_of(options));
+  on.subscribe(core_subject, [](millrace::bytes_view) {});
+  const auto begun = std::chrono::steady_clock::now();
+  auto running = started(app);
+  const auto up = std::chrono::steady_clock::now();
+  const auto stopped = running.shutdown();
+  const auto down = std::chrono::steady_clock::now();
+  if (!stopped) give_up(stopped.error());
+  const auto milliseconds = [](auto d) { return std::chrono::duration<double, std::milli>(d).count(); };
+  std::fprintf(stderr, "start=%.3f shutdown=%.3f\n", milliseconds(up - begun), milliseconds(down - up));
+  return 0;
 }
 
 } // namespace bench::framework

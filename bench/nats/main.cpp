@@ -21,6 +21,7 @@ const std::map<std::string_view, std::function<int(const run_options&)>> runs{
     {"millrace consume.json512", [](const auto& o) { return bench::framework::consume(o, true); }},
     {"millrace publish.16", bench::framework::publish},
     {"millrace jetstream.pull", bench::framework::pull},
+    {"millrace lifecycle", bench::framework::lifecycle},
     {"feed consume.16", [](const auto& o) { return bench::feed(o, false); }},
     {"feed consume.json512", [](const auto& o) { return bench::feed(o, true); }},
     {"fill jetstream.pull", bench::fill_stream},

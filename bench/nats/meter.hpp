@@ -92,6 +92,7 @@ namespace framework {
 int consume(const run_options& options, bool json);
 int publish(const run_options& options);
 int pull(const run_options& options);
+int lifecycle(const run_options& options);
 } // namespace framework
 int feed(const run_options& options, bool json);
 int fill_stream(const run_options& options);
