@@ -17,6 +17,17 @@ if(MILLRACE_NATS_SERVER)
   list(APPEND MILLRACE_TEST_ENVIRONMENT "MILLRACE_NATS_SERVER=${MILLRACE_NATS_SERVER}")
 endif()
 
+# On the tests only: what a library is compiled with is the same in a subproject, so that ccache knows it there.
+function(millrace_set_pch_options target)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE -fpch-instantiate-templates)
+  if(MILLRACE_CCACHE)
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()
+
 # One precompiled header for all tests: gtest, the containers and core are most of what a test compiles.
 function(millrace_use_test_pch target)
   if(NOT TARGET millrace_test_pch)
@@ -29,9 +40,11 @@ function(millrace_use_test_pch target)
       <optional> <string> <string_view> <variant> <vector> <millrace/millrace.hpp>)
     set_target_properties(millrace_test_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     millrace_set_warnings(millrace_test_pch)
+    millrace_set_pch_options(millrace_test_pch)
   endif()
   # An object library and a program would differ in -fPIC and -fPIE, and a precompiled header must match in both.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  millrace_set_pch_options(${target})
   target_precompile_headers(${target} REUSE_FROM millrace_test_pch)
 endfunction()
 

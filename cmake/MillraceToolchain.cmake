@@ -36,17 +36,10 @@ if(NOT PROJECT_IS_TOP_LEVEL)
 endif()
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  add_compile_options($<$<NOT:$<BOOL:${CMAKE_DISABLE_PRECOMPILE_HEADERS}>>:-fpch-instantiate-templates>)
-endif()
-
 find_program(MILLRACE_CCACHE ccache)
 if(MILLRACE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   # The two sloppinesses are what ccache asks for with precompiled headers.
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_NOHASHDIR=1 ${MILLRACE_CCACHE})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
-  endif()
 endif()
 
 find_program(MILLRACE_MOLD mold)
