@@ -40,7 +40,6 @@ namespace millrace {
 /// words. A plain value; carries no credential.
 class error {
  public:
-  explicit error(errc kind) noexcept : code_(static_cast<int>(kind), core_category()) {}
   error(errc kind, std::string context);
   error(std::error_code code, std::string context);
   error(const error& other);
