@@ -4,6 +4,7 @@ The measured client has one CPU and the server and the feeder have another, so t
 does not depend on what else the machine does.
 """
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ MESSAGES = {"consume.16": 3_000_000, "publish.16": 6_000_000, "consume.json512":
 FED = ("consume.16", "consume.json512")
 THREADS = {"consume.16": (0, 2), "publish.16": (0,), "consume.json512": (0, 2), "jetstream.pull": (0, 2)}
 RUN_TIMEOUT = 120
+LIFECYCLE = re.compile(r"start=([\d.]+) shutdown=([\d.]+)")
 
 
 def run_side(program, side, case, url, threads):
@@ -53,6 +55,16 @@ def measure(program, case, url, rounds):
         yield from pairs.costs(f"nats.{case}{f'.threads{threads}' if threads else ''}.{side}", seen)
 
 
+def lifecycle(program, url, rounds):
+    """Milliseconds to start a service with one subscription, and to stop it with nothing in flight."""
+    seen = []
+    for _ in range(rounds):
+        ran = subprocess.run([program, "millrace", "lifecycle", url, "1"], capture_output=True, text=True, check=True, timeout=RUN_TIMEOUT)
+        seen.append([float(number) for number in LIFECYCLE.search(ran.stderr).groups()])
+    for name, values in zip(("start", "shutdown"), zip(*seen)):
+        yield pairs.spread(f"nats.{name}.milliseconds", "ms", values)
+
+
 def run(build_dir, options):
     program = str(build_dir / "bench" / "bench_nats")
     os.sched_setaffinity(0, {pairs.OTHER_CPU})  # what this starts from here on inherits it
@@ -66,6 +78,8 @@ def run(build_dir, options):
             for case in cases:
                 print(f"bench: {case}, {options.pairs} pairs", file=sys.stderr, flush=True)
                 found += measure(program, case, url, options.pairs)
+            if options.only in "nats.lifecycle":
+                found += lifecycle(program, url, options.pairs)
             return found
         finally:
             server.kill()
