@@ -51,6 +51,7 @@ void lane::publish(const lane_message& message, publish_operation& op) {
       append_publish(link_->out, gate_.number, message.exchange, message.routing_key, message.mandatory,
                      *message.properties, message.payload, link_->frame_max);
       wake = link_->promise_flush();
+      if (message.handed != nullptr) *message.handed = true;
       if (confirm_ledger* const l = ledger(); l != nullptr) {
         l->add(op, message.routing_key, due);
         sweep = !std::exchange(swept_, true);
@@ -61,7 +62,7 @@ void lane::publish(const lane_message& message, publish_operation& op) {
       std::string frames;
       append_publish(frames, 0, message.exchange, message.routing_key, message.mandatory, *message.properties,
                      message.payload, link_->frame_max);
-      if (!wait(std::move(frames), message.routing_key, op, due)) return;
+      if (!wait({&op, std::move(frames), std::string(message.routing_key), due, message.handed})) return;
       ask = !std::exchange(wanted_, true);
       sweep = !std::exchange(swept_, true);
     }
@@ -78,7 +79,7 @@ void lane::publish_frames(std::string frames, std::string_view routing_key, publ
   {
     const std::scoped_lock lock(link_->mutex);
     if (link_->closed) return op.complete_now(fail(errc::closed, publish_to(routing_key)));
-    if (!wait(std::move(frames), routing_key, op, due)) return;
+    if (!wait({&op, std::move(frames), std::string(routing_key), due, nullptr})) return;
     ask = !gate_.open && !std::exchange(wanted_, true);
     sweep = !std::exchange(swept_, true);
   }
@@ -95,16 +96,12 @@ void lane::ask_session(bool ask, bool sweep) {
 }
 
 /// With the mutex. False: refused, and the operation is complete.
-bool lane::wait(std::string frames, std::string_view routing_key, publish_operation& op, time_point due) {
+bool lane::wait(waiting_publish w) {
   if (waiting_.size() >= link_->settings.waiting_publishes) {
-    op.complete_now(millrace::fail(millrace::errc::queue_full, publish_to(routing_key)));
+    w.operation->complete_now(millrace::fail(millrace::errc::queue_full, publish_to(w.routing_key)));
     return false;
   }
-  waiting_publish& w = waiting_.emplace_back();
-  w.operation = &op;
-  w.frames = std::move(frames);
-  w.routing_key = routing_key;
-  w.due = due;
+  waiting_.push_back(std::move(w));
   link_->stalled = true;
   return true;
 }
@@ -184,6 +181,7 @@ void lane::pump() noexcept {
       waiting_publish& w = waiting_.front();
       address_frames(w.frames, gate_.number);
       link_->out += w.frames;
+      if (w.handed != nullptr) *w.handed = true;
       if (confirm_ledger* const l = ledger(); l != nullptr)
         l->add(*w.operation, w.routing_key, w.due);
       else
@@ -241,6 +239,7 @@ void lane::close_gate(std::vector<settled_publish>& ended) noexcept {
   ++gate_.generation;
   wanted_ = !waiting_.empty();
   if (confirm_ledger* const l = ledger(); l != nullptr) l->lose(ended);
+  gate_closed();
 }
 
 void lane::on_gone(session& s, std::uint16_t code, std::string_view text) noexcept {

@@ -24,6 +24,7 @@ struct lane_message {
   bytes_view payload;
   bool mandatory = false;
   std::optional<time_point> due; ///< nothing: the publish timeout from now
+  bool* handed = nullptr;        ///< set, with the mutex, when the message goes to the channel; lives until it ended
 };
 
 /// A channel that messages leave through, from any thread. It opens on first use, opens again after a loss, and holds
@@ -62,6 +63,8 @@ class lane : public channel_user, public std::enable_shared_from_this<lane> {
 
  protected:
   virtual void opened() noexcept;
+  /// With the mutex: the channel is lost, and what was handed to it.
+  virtual void gate_closed() noexcept {}
   /// With the mutex: the channel, while it is open.
   [[nodiscard]] const channel_gate& gate() const noexcept { return gate_; }
   [[nodiscard]] link& shared() const noexcept { return *link_; }
@@ -79,9 +82,10 @@ class lane : public channel_user, public std::enable_shared_from_this<lane> {
     std::string frames;
     std::string routing_key;
     time_point due;
+    bool* handed;
   };
   [[nodiscard]] bool can_send() noexcept;
-  [[nodiscard]] bool wait(std::string frames, std::string_view routing_key, publish_operation& op, time_point due);
+  [[nodiscard]] bool wait(waiting_publish w);
   void ask_session(bool ask, bool sweep);
   void close_gate(std::vector<settled_publish>& ended) noexcept;
   void complete(std::vector<settled_publish>& ended, std::uint16_t code, std::string_view text) noexcept;

@@ -60,6 +60,7 @@ task<result<reply_message>> request_lane::request(std::string exchange, std::str
   message.payload = payload;
   message.mandatory = true;
   message.due = due;
+  message.handed = &waiter->handed;
   lane_publish handed(*this, message, shared().clock);
   auto sent = co_await handed;
   if (!sent) {
@@ -153,23 +154,27 @@ void request_lane::finish_content() {
   waiter->answered.set();
 }
 
-void request_lane::fail_all(const error& why) noexcept {
-  std::map<std::uint64_t, std::shared_ptr<pending>> left;
-  {
-    const std::scoped_lock lock(shared().mutex);
-    left = std::exchange(pending_, {});
-  }
-  for (auto& [id, waiter] : left) {
-    waiter->failure = why;
-    waiter->answered.set();
-  }
+/// A question that the channel has not had yet goes to the next one.
+void request_lane::gate_closed() noexcept {
+  std::erase_if(pending_, [this](auto& entry) {
+    if (entry.second->handed) lost_.push_back(std::move(entry.second));
+    return entry.second == nullptr;
+  });
 }
 
 void request_lane::on_gone(session& s, std::uint16_t code, std::string_view text) noexcept {
   reading_ = reading::nothing;
   has_header_ = false;
-  fail_all(error(errc::request, "the requester's channel was lost").from_server(code, std::string(text)));
   lane::on_gone(s, code, text);
+  std::vector<std::shared_ptr<pending>> lost;
+  {
+    const std::scoped_lock lock(shared().mutex);
+    lost = std::exchange(lost_, {});
+  }
+  for (const auto& waiter : lost) {
+    waiter->failure = error(errc::request, "the requester's channel was lost").from_server(code, std::string(text));
+    waiter->answered.set();
+  }
 }
 
 } // namespace millrace::rabbitmq::detail

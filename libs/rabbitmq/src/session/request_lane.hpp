@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace millrace::rabbitmq::detail {
 
@@ -26,7 +27,9 @@ class request_lane final : public lane {
   [[nodiscard]] bool on_header(session& s, std::string_view payload) override;
   [[nodiscard]] bool on_body(session& s, std::string_view payload) override;
   void on_gone(session& s, std::uint16_t code, std::string_view text) noexcept override;
-  void fail_all(const error& why) noexcept;
+
+ protected:
+  void gate_closed() noexcept override;
 
  private:
   struct pending {
@@ -34,6 +37,7 @@ class request_lane final : public lane {
     event answered;
     reply_message reply;
     std::optional<error> failure;
+    bool handed = false; ///< the channel has the question
   };
   enum class reading : std::uint8_t { nothing, reply, returned };
   [[nodiscard]] std::shared_ptr<pending> take(std::uint64_t id) noexcept;
@@ -41,6 +45,7 @@ class request_lane final : public lane {
 
   // Guarded by the link's mutex.
   std::map<std::uint64_t, std::shared_ptr<pending>> pending_;
+  std::vector<std::shared_ptr<pending>> lost_; ///< until they are told
   std::uint64_t last_id_ = 0;
   // I/O thread only.
   reading reading_ = reading::nothing;
