@@ -37,6 +37,26 @@ result<void> check_binding(const detail::queue_spec& queue, const detail::bindin
 
 } // namespace
 
+void detail::queue_spec::add_prefix(std::string_view prefix) {
+  name.insert(0, prefix);
+  for (binding& b : bindings)
+    b.exchange.add_prefix(prefix);
+  if (delayed) delayed->add_prefix(prefix);
+  exchange_spec dead("", "direct");
+  if (const argument_value* to = args.find("x-dead-letter-exchange"); to != nullptr) {
+    if (const auto* text = std::get_if<std::string>(to)) dead = exchange_spec(*text, "direct");
+  }
+  if (!dead.is_predefined()) {
+    dead.add_prefix(prefix);
+    args.set("x-dead-letter-exchange", dead.name());
+  }
+  const argument_value* const key = args.find("x-dead-letter-routing-key");
+  if (key == nullptr || !dead.name().empty()) return; // a key of a named exchange is no name
+  if (const auto* text = std::get_if<std::string>(key)) {
+    args.set("x-dead-letter-routing-key", std::string(prefix) + *text);
+  }
+}
+
 result<void> detail::queue_spec::check() const {
   if (name.empty()) return fail(errc::invalid_options, "a queue without a name");
   if (auto checked = check_name("the queue", name); !checked) return checked;

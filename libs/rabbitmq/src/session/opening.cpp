@@ -35,8 +35,6 @@ arguments queue_arguments(const queue_spec& queue, const open_options& options) 
   return args;
 }
 
-bool is_predefined(const std::string& exchange) { return exchange.empty() || exchange.starts_with("amq."); }
-
 /// Collects the steps of one subscription.
 class planner {
  public:
@@ -44,7 +42,7 @@ class planner {
       : queue_(queue), options_(options), mode_(mode) {}
 
   void exchange(const exchange_spec& exchange) {
-    if (is_predefined(exchange.name())) return;
+    if (exchange.is_predefined()) return;
     const std::string what = quoted("exchange", exchange.name());
     if (mode_ == topology::verify) {
       append_exchange_declare(add(method::exchange_declare_ok, what, errc::declare).frame, exchange, true);

@@ -111,5 +111,38 @@ TEST(rabbitmq_queue, contradictions_are_refused_before_any_io) {
   EXPECT_EQ(quorum_queue("q").retries().how, retry_path::kind::broker_moves);
 }
 
+/// A router's prefix goes in front of every name that a source uses, and of nothing else.
+TEST(rabbitmq_queue, a_prefix_moves_every_name) {
+  queue q = queue("orders")
+                .bind(exchange_spec::topic("events"), "order.*")
+                .bind(exchange_spec::fanout("amq.fanout"))
+                .delay(delay::waiting_queue("later"))
+                .dead_letter_exchange("")
+                .dead_letter_routing_key("dead");
+  q.add_prefix("eu.");
+  EXPECT_EQ(q.name(), "eu.orders");
+  EXPECT_EQ(q.retries().address, "eu.orders");
+  EXPECT_EQ(q.spec().bindings[0].exchange.name(), "eu.events");
+  EXPECT_EQ(q.spec().bindings[0].key, "order.*");
+  EXPECT_EQ(q.spec().bindings[1].exchange.name(), "amq.fanout");
+  EXPECT_EQ(q.spec().delayed->target_for(q.name()), "eu.later");
+  const auto argument = [](const auto& of, const char* name) {
+    return std::get<std::string>(*of.spec().args.find(name));
+  };
+  EXPECT_EQ(argument(q, "x-dead-letter-exchange"), "");
+  EXPECT_EQ(argument(q, "x-dead-letter-routing-key"), "eu.dead");
+  quorum_queue named =
+      quorum_queue("jobs").delay(delay::waiting_queue()).dead_letter_exchange("graves").dead_letter_routing_key("key");
+  named.add_prefix("eu.");
+  EXPECT_EQ(named.spec().delayed->target_for(named.name()), "eu.jobs.retry");
+  EXPECT_EQ(argument(named, "x-dead-letter-exchange"), "eu.graves");
+  EXPECT_EQ(argument(named, "x-dead-letter-routing-key"), "key");
+}
+
+TEST(rabbitmq_queue, batches_wait_as_long_as_the_source_says) {
+  EXPECT_EQ(queue("q").batch_wait(), 50ms);
+  EXPECT_EQ(quorum_queue("q").batch_wait(5ms).batch_wait(), 5ms);
+}
+
 } // namespace
 } // namespace millrace::rabbitmq::detail

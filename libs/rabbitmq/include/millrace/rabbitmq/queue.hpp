@@ -2,10 +2,13 @@
 
 #include <millrace/broker.hpp>
 #include <millrace/rabbitmq/arguments.hpp>
+#include <millrace/runtime.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +43,12 @@ class exchange_spec {
     return std::move(argument(std::move(name), std::move(value)));
   }
 
+  /// A router's prefix, in front of the name; `""` and `amq.*` are the server's and stay.
+  void add_prefix(std::string_view prefix) {
+    if (!is_predefined()) name_.insert(0, prefix);
+  }
+  [[nodiscard]] bool is_predefined() const noexcept { return name_.empty() || name_.starts_with("amq."); }
+
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::string& type() const noexcept { return type_; }
   [[nodiscard]] bool is_durable() const noexcept { return durable_; }
@@ -70,6 +79,10 @@ class delay {
 
   [[nodiscard]] kind how() const noexcept { return kind_; }
   [[nodiscard]] std::string target_for(const std::string& queue) const;
+  /// A router's prefix, in front of a target that was named.
+  void add_prefix(std::string_view prefix) {
+    if (!name_.empty()) name_.insert(0, prefix);
+  }
 
  private:
   delay(kind how, std::string name) : kind_(how), name_(std::move(name)) {}
@@ -109,8 +122,10 @@ struct queue_spec {
   arguments consumer_args;
   bool exclusive_consumer = false;
   bool contradictory_prefetch = false;
+  duration batch_wait = std::chrono::milliseconds(50);
 
   [[nodiscard]] result<void> check() const;
+  void add_prefix(std::string_view prefix);
 };
 
 } // namespace detail
@@ -157,6 +172,11 @@ template <class Self> class queue_settings {
     return self();
   }
   Self&& prefetch(std::uint16_t n) && { return std::move(prefetch(n)); }
+  /// How long a batch that is not full waits for more, from its first element; the registration's own setting wins.
+  /// Default 50 ms. A prefetch below the batch size ends every batch that way.
+  Self& batch_wait(duration d) & { return spec_.batch_wait = d, self(); }
+  Self&& batch_wait(duration d) && { return std::move(batch_wait(d)); }
+  [[nodiscard]] duration batch_wait() const noexcept { return spec_.batch_wait; }
   /// Where `retry_after` waits. Without it the service keeps a copy in memory over the delay.
   Self& delay(millrace::rabbitmq::delay how) & { return spec_.delayed = std::move(how), self(); }
   Self&& delay(millrace::rabbitmq::delay how) && { return std::move(delay(std::move(how))); }
@@ -169,6 +189,9 @@ template <class Self> class queue_settings {
   /// Overrides the broker's mode for this queue.
   Self& with_topology(topology mode) & { return spec_.mode = mode, self(); }
   Self&& with_topology(topology mode) && { return std::move(with_topology(mode)); }
+
+  /// A router's prefix: in front of the queue, its exchanges, a delay target that was named, and where dead letters go.
+  void add_prefix(std::string_view prefix) { spec_.add_prefix(prefix); }
 
   [[nodiscard]] const std::string& name() const noexcept { return spec_.name; }
   /// Names over 255 bytes, an empty queue name and contradictions: `errc::invalid_options`.
