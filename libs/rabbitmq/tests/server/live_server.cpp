@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -40,6 +42,7 @@ std::string field_of(const std::string& json, const std::string& name) {
 live_server::live_server() {
   const std::string described = output_of(tool() + " --share");
   url_ = field_of(described, "url");
+  tls_url_ = field_of(described, "tls");
   folder_ = field_of(described, "folder");
   const int lock = open(field_of(described, "lock").c_str(), O_RDWR | O_CLOEXEC); // held until the process ends
   if (lock < 0 || flock(lock, LOCK_SH) != 0) throw std::runtime_error("cannot lock the shared server");
@@ -55,6 +58,47 @@ std::uint16_t live_server::port() const {
 }
 
 std::string live_server::ctl(const std::string& arguments) {
+  return output_of(tool() + " --ctl " + folder_ + " " + arguments);
+}
+
+fragile_server::fragile_server() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("socketpair");
+  const std::string program = tool();
+  tool_ = fork();
+  if (tool_ == 0) {
+    dup2(ends[1], STDIN_FILENO);
+    dup2(ends[1], STDOUT_FILENO);
+    execl(program.c_str(), program.c_str(), "--fragile", nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  socket_ = ends[0];
+  const std::string described = line();
+  url_ = field_of(described, "url");
+  folder_ = field_of(described, "folder");
+}
+
+fragile_server::~fragile_server() {
+  close(socket_); // the tool resumes the server and gives it back
+  waitpid(tool_, nullptr, 0);
+}
+
+std::string fragile_server::line() {
+  std::string text;
+  for (char c = 0; read(socket_, &c, 1) == 1 && c != '\n';)
+    text.push_back(c);
+  if (text.empty()) throw std::runtime_error("with-rabbitmq --fragile ended");
+  return text;
+}
+
+void fragile_server::order(const std::string& what) {
+  const std::string text = what + "\n";
+  if (write(socket_, text.data(), text.size()) < 0) throw std::runtime_error("with-rabbitmq --fragile is gone");
+  (void)line();
+}
+
+std::string fragile_server::ctl(const std::string& arguments) {
   return output_of(tool() + " --ctl " + folder_ + " " + arguments);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace millrace::rabbitmq::testing {
@@ -26,7 +27,40 @@ void reset(int fd) {
   close(fd);
 }
 
+bool send_all(int to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t part = send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (part <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(part));
+  }
+  return true;
+}
+
+/// False: the connection is over.
+bool receive(int from, std::string& into) {
+  into.resize(65536);
+  const ssize_t n = recv(from, into.data(), into.size(), MSG_DONTWAIT);
+  into.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
 } // namespace
+
+std::size_t frame_walker::to_frame_end(std::string_view input) {
+  std::size_t taken = 0;
+  if (left_ == 0) { // type, channel and size
+    while (taken < input.size() && head_.size() < 7)
+      head_.push_back(input[taken++]);
+    if (head_.size() < 7) return taken;
+    for (std::size_t i = 3; i < 7; ++i)
+      left_ = left_ << 8 | static_cast<unsigned char>(head_[i]);
+    ++left_; // the end mark
+    head_.clear();
+  }
+  const std::size_t rest = std::min(left_, input.size() - taken);
+  left_ -= rest;
+  return taken + rest;
+}
 
 tcp_gate::tcp_gate(std::uint16_t to) : to_(to) {
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -45,6 +79,8 @@ tcp_gate::~tcp_gate() {
   thread_.join();
   for (const pair& p : pairs_)
     reset(p.client), reset(p.server);
+  for (const int server : stranded_)
+    reset(server);
   close(listener_);
 }
 
@@ -58,28 +94,51 @@ void tcp_gate::accept_one() {
     close(server);
     return;
   }
-  pairs_.push_back({client, server});
+  pairs_.push_back({client, server, {}});
 }
 
-bool tcp_gate::forward(int from, int to) {
-  char room[65536];
-  const ssize_t n = recv(from, room, sizeof room, MSG_DONTWAIT);
-  if (n <= 0) return n < 0 && (errno == EAGAIN || errno == EINTR);
-  for (ssize_t sent = 0; sent < n;) {
-    const ssize_t part = send(to, room + sent, static_cast<std::size_t>(n - sent), MSG_NOSIGNAL);
-    if (part <= 0) return false;
-    sent += part;
+bool tcp_gate::from_client(pair& p) {
+  std::string bytes;
+  if (!receive(p.client, bytes)) return false;
+  for (std::string_view left = bytes; !left.empty();) {
+    if (p.frames.between_frames() && cut_after_.load() == 0) {
+      cut_after_.store(-1);
+      return false;
+    }
+    const std::string_view part = left.substr(0, p.frames.to_frame_end(left));
+    if (!send_all(p.server, part)) return false;
+    left.remove_prefix(part.size());
+    if (p.frames.between_frames() && cut_after_.load() > 0) --cut_after_;
   }
   return true;
 }
 
+bool tcp_gate::from_server(const pair& p) {
+  std::string bytes;
+  return receive(p.server, bytes) && send_all(p.client, bytes);
+}
+
+void tcp_gate::obey() {
+  const bool strands = strand_.exchange(false);
+  if (strands || cut_.exchange(false)) {
+    for (const pair& p : pairs_) {
+      reset(p.client);
+      if (strands)
+        stranded_.push_back(p.server);
+      else
+        reset(p.server);
+    }
+    pairs_.clear();
+  }
+  if (!bury_.exchange(false)) return;
+  for (const int server : stranded_)
+    reset(server);
+  stranded_.clear();
+}
+
 void tcp_gate::run() {
   while (!stopping_.load()) {
-    if (cut_.exchange(false)) {
-      for (const pair& p : pairs_)
-        reset(p.client), reset(p.server);
-      pairs_.clear();
-    }
+    obey();
     std::vector<pollfd> watched{{listener_, POLLIN, 0}};
     const bool held = held_.load();
     for (const pair& p : pairs_) {
@@ -90,12 +149,12 @@ void tcp_gate::run() {
     poll(watched.data(), watched.size(), 10);
     std::vector<pair> alive;
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      const pair p = pairs_[i];
+      pair& p = pairs_[i];
       bool ok = true;
-      if (!held && watched[1 + 2 * i].revents != 0) ok = forward(p.client, p.server);
-      if (!held && ok && watched[2 + 2 * i].revents != 0) ok = forward(p.server, p.client);
+      if (!held && watched[1 + 2 * i].revents != 0) ok = from_client(p);
+      if (!held && ok && watched[2 + 2 * i].revents != 0) ok = from_server(p);
       if (ok)
-        alive.push_back(p);
+        alive.push_back(std::move(p));
       else
         reset(p.client), reset(p.server);
     }
