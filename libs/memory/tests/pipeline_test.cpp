@@ -295,3 +295,33 @@ TEST(DeadLetters, explain_themselves_where_the_registration_asks_for_it) {
       .header("x-millrace-dead-letter-origin", "orders")
       .header("x-millrace-dead-letter-subscription", "orders");
 }
+
+namespace {
+
+struct trail {
+  static constexpr std::string_view name = "trail";
+  using messages = millrace::messages<order>;
+};
+
+} // namespace
+
+// core 3.70
+TEST(Outputs, publishes_are_attributed_to_the_output_that_they_left_through) {
+  orders_service s;
+  auto direct = s.on.publisher();
+  s.on.subscribe("orders",
+                 [direct](const order& o, millrace::out<trail> out) -> millrace::task<void> {
+                   const auto first = co_await out.publish("audit", o);
+                   const auto second = co_await out.publish("copies", o);
+                   const auto third = co_await direct.publish("audit", o);
+                   EXPECT_TRUE(first && second && third);
+                 })
+      .bind<trail>(s.on.publisher());
+  test_service t(s.app);
+  t.publish("orders", order{1, "tea"});
+  t.published_through("trail").count(2).with(order{1, "tea"});
+  t.published("audit").count(2);
+  EXPECT_EQ(t.published_through("trail").messages()[0].destination, "audit");
+  EXPECT_EQ(t.published_through("trail").messages()[1].destination, "copies");
+  t.published_through("orders").none();
+}

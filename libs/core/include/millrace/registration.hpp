@@ -112,7 +112,7 @@ class registration {
   registration& on_undecodable(failure_policy policy);
   /// Says where the handler's `out<Marker>` leads: a publisher of this broker, or of another one of the service.
   template <output_marker Marker, class Policy> registration& bind(const publisher<Policy>& to) {
-    plan_->outputs.push_back({out<Marker>::tag(), to.cell()});
+    plan_->outputs.push_back({out<Marker>::tag(), to.cell(), out<Marker>::name()});
     return *this;
   }
   /// Wraps this handler alone, inside the scope's and the service's middleware. The first one added is outermost.
