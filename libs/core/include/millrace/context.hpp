@@ -28,6 +28,7 @@ struct bound_output {
   const void* tag = nullptr;
   std::shared_ptr<publish_cell> cell;
   std::string_view name;
+  const void* writers = nullptr; ///< the marker's `output_writers`
 };
 } // namespace detail
 
@@ -77,7 +78,7 @@ class context {
   }
 
   /// The publisher that an output is bound to; handlers take `out<Marker>` instead.
-  [[nodiscard]] detail::publish_cell& output(const void* tag) const noexcept;
+  [[nodiscard]] const detail::bound_output& output(const void* tag) const noexcept;
 
   /// The service's clock and scheduler.
   [[nodiscard]] millrace::runtime& runtime() const noexcept { return *runtime_; }
