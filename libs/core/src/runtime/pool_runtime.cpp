@@ -1,9 +1,11 @@
+#include <millrace/log.hpp>
 #include <millrace/pool_runtime.hpp>
 #include <millrace/timer_queue.hpp>
 
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -122,7 +124,8 @@ void pool_runtime::state::relieve() noexcept {
   if (!stuck) return;
   try {
     launch(&state::run_jobs);
-  } catch (const std::system_error&) { // no more threads: what is queued waits
+  } catch (const std::system_error& e) {
+    log(log_level::warning, std::string("no further thread can be started, what is queued waits: ") + e.what());
   }
 }
 
