@@ -1,7 +1,7 @@
 # examples/<name>/main.cpp is the program example_<name> and the test example.<name>. It links the libraries whose headers
 # it includes, and is left out where one of them is. Beside main.cpp there may be:
 #   expect.txt    regular expressions, one a line, that the output must match
-#   servers.txt   the servers that it talks to: "nats"
+#   servers.txt   the servers that it talks to: "nats"; "pubsub-fake" is the example pubsub_fake_server
 #   CMakeLists.txt  replaces all of this
 
 function(millrace_example_libraries result directory)
@@ -24,6 +24,10 @@ function(millrace_test_example name directory)
   if(EXISTS "${directory}/servers.txt")
     file(STRINGS "${directory}/servers.txt" servers)
     foreach(server IN LISTS servers)
+      if(server STREQUAL "pubsub-fake")
+        list(PREPEND command $<TARGET_FILE:example_pubsub_fake_server>)
+        continue()
+      endif()
       list(PREPEND command "${PROJECT_SOURCE_DIR}/tools/with-${server}")
     endforeach()
   endif()

@@ -4,6 +4,7 @@
 #   libs/<name>/tests/server/**.cpp          <name>_server_test, label "server": each starts the server that it needs
 #   libs/<name>/tests/fuzz/*_fuzz.cpp        see MillraceFuzz.cmake, label "fuzz"
 #   libs/<name>/tests/<other>/**.cpp         <name>_<other>_test
+#   libs/<name>/tests/<other>/CMakeLists.txt says itself how that folder is built and run
 # A test may include what is in src/ and tests/ of its library, and use core, memory and testing.
 
 include(GoogleTest)
@@ -112,6 +113,10 @@ function(millrace_add_library_tests)
     list(REMOVE_ITEM parts unit wire fuzz)
     millrace_add_fuzz_tests(${library})
     foreach(part IN LISTS parts)
+      if(EXISTS "${tests}/${part}/CMakeLists.txt")
+        add_subdirectory("${tests}/${part}" "${PROJECT_BINARY_DIR}/tests/${library}_${part}")
+        continue()
+      endif()
       file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${tests}/${part}/*.cpp")
       millrace_add_tests_of(${library} ${part}_test ${sources})
     endforeach()

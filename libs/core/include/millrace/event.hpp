@@ -3,10 +3,8 @@
 #include <millrace/runtime.hpp>
 #include <millrace/task.hpp>
 
-#include <atomic>
 #include <coroutine>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,9 +33,6 @@ class event {
 
    private:
     friend class event;
-    /// A bounded wait begins in two steps, and whoever comes second goes on with it: the one that began it, or the one
-    /// that ends it.
-    [[nodiscard]] bool second() noexcept { return met_.exchange(true, std::memory_order_acq_rel); }
     struct wake_timer : timer {
       explicit wake_timer(waiter& self) noexcept;
       waiter* owner;
@@ -50,7 +45,6 @@ class event {
     std::optional<time_point> due_;
     std::coroutine_handle<> handle_;
     bool timed_out_ = false;
-    std::atomic<bool> met_ = false;
     wake_timer timer_;
     resume_job resume_;
   };
@@ -61,15 +55,12 @@ class event {
   [[nodiscard]] waiter wait_until(time_point due) noexcept { return {*this, due}; }
 
  private:
-  static constexpr std::uintptr_t unset = 0;
-  static constexpr std::uintptr_t set_already = 1;
+  [[nodiscard]] waiter* take_waiter() noexcept;
   runtime* runtime_;
-  std::atomic<std::uintptr_t> state_ = unset; ///< or the waiter
+  mutable std::mutex mutex_;
+  bool set_ = false;
+  waiter* waiting_ = nullptr;
 };
-
-namespace detail {
-struct detached;
-}
 
 /// Coroutines that run on their own and are counted, so that a shutdown can wait for them.
 class task_group {
@@ -88,7 +79,8 @@ class task_group {
     std::size_t running = 0;
     event empty;
   };
-  static detail::detached run(std::shared_ptr<counted> count, task<void> work, const char* what);
+  struct detached;
+  static detached run(std::shared_ptr<counted> count, task<void> work, const char* what);
   std::shared_ptr<counted> idle_;
 };
 

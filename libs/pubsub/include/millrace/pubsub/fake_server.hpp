@@ -1,0 +1,85 @@
+#pragma once
+
+#include <millrace/runtime.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::pubsub {
+
+/// A subscription of the fake, as a test creates it and reads it back.
+class fake_subscription {
+ public:
+  fake_subscription(std::string name, std::string topic) : name(std::move(name)), topic(std::move(topic)) {}
+  std::string name;  ///< full
+  std::string topic; ///< full
+  bool ordered = false;
+  bool exactly_once = false;
+  std::string filter;
+  std::string dead_letter_topic; ///< full; empty: no policy
+  std::int32_t max_delivery_attempts = 0;
+  std::chrono::milliseconds retry_pause{0}; ///< the least of the retry policy; 0: no policy
+};
+
+/// Pub/Sub in this process, on a port of 127.0.0.1, for tests: a gRPC server with the rules that the service has and
+/// the emulator has not (the streams' flow control, the order of a key after a refusal, filters, the 10 MiB error,
+/// exactly-once refusals), and with faults on demand. In memory. Methods are named as in the API ("Publish",
+/// "StreamingPull"), codes are those of gRPC (14: UNAVAILABLE). Thread-safe.
+class fake_server {
+ public:
+  /// Starts. `port` 0: a free one. Throws `std::runtime_error` if the port is taken.
+  explicit fake_server(std::uint16_t port = 0);
+  fake_server(const fake_server&) = delete;
+  fake_server& operator=(const fake_server&) = delete;
+  /// Ends every call.
+  ~fake_server();
+
+  /// host:port, for `broker::emulator`.
+  [[nodiscard]] std::string address() const;
+
+  void create_topic(const std::string& full_name);
+  void create_subscription(const fake_subscription& wanted);
+  void delete_topic(const std::string& full_name);
+  /// Its streams end with NOT_FOUND.
+  void delete_subscription(const std::string& full_name);
+  [[nodiscard]] bool has_topic(const std::string& full_name) const;
+  [[nodiscard]] std::optional<fake_subscription> find_subscription(const std::string& full_name) const;
+  /// Messages of a subscription that wait, and that are delivered and neither settled nor expired.
+  [[nodiscard]] std::size_t waiting(const std::string& subscription) const;
+  [[nodiscard]] std::size_t outstanding(const std::string& subscription) const;
+  [[nodiscard]] std::size_t open_streams(const std::string& subscription) const;
+
+  /// The next `times` calls of the method answer this code; streams end with it as they open.
+  void fail_next(std::string_view method, int code, std::size_t times = 1, std::string text = "scripted");
+  /// An exactly-once subscription says of these ids of the next acknowledgements that another attempt is worth it.
+  void refuse_acks_for_now(std::size_t calls);
+  /// Answers of the method wait this long; zero: no more.
+  void slow_down(std::string_view method, std::chrono::milliseconds by);
+  /// Calls of the method get no answer until this is called with false: then they do.
+  void hold(std::string_view method, bool on = true);
+  /// Ends every open stream; new ones are accepted.
+  void end_streams(int code, const std::string& text = "scripted");
+  /// Everything expires that is delivered, as if its deadline were over.
+  void expire_leases(const std::string& subscription);
+
+  /// How often the method was called, failures included.
+  [[nodiscard]] std::size_t calls(std::string_view method) const;
+  /// The requests of a method as they came, encoded; kept from `record` on.
+  void record(std::string_view method);
+  [[nodiscard]] std::vector<std::string> recorded(std::string_view method) const;
+  /// What the metadata `authorization` of the last call said.
+  [[nodiscard]] std::string last_authorization() const;
+
+  class state; ///< internal
+
+ private:
+  std::unique_ptr<state> state_;
+};
+
+} // namespace millrace::pubsub

@@ -1,0 +1,179 @@
+#include <millrace/pubsub/fake_server.hpp>
+
+#include "fake/fake_state.hpp"
+
+#include <stdexcept>
+
+namespace millrace::pubsub {
+namespace {
+
+using detail::method;
+
+/// A call that a test makes itself.
+void must(const detail::call_answer& answer, const std::string& name) {
+  if (!answer.status.ok()) throw std::runtime_error("fake Pub/Sub: " + name + ": " + answer.status.text);
+}
+
+wire::Subscription wire_of(const fake_subscription& s) {
+  wire::Subscription out;
+  out.set_name(s.name);
+  out.set_topic(s.topic);
+  out.set_enable_message_ordering(s.ordered);
+  out.set_enable_exactly_once_delivery(s.exactly_once);
+  out.set_filter(s.filter);
+  if (!s.dead_letter_topic.empty()) {
+    out.mutable_dead_letter_policy()->set_dead_letter_topic(s.dead_letter_topic);
+    out.mutable_dead_letter_policy()->set_max_delivery_attempts(s.max_delivery_attempts);
+  }
+  if (s.retry_pause.count() > 0) {
+    auto& least = *out.mutable_retry_policy()->mutable_minimum_backoff();
+    least.set_seconds(s.retry_pause.count() / 1000);
+    least.set_nanos(static_cast<std::int32_t>(s.retry_pause.count() % 1000 * 1'000'000));
+    out.mutable_retry_policy()->mutable_maximum_backoff()->set_seconds(600);
+  }
+  return out;
+}
+
+fake_subscription from_wire(const wire::Subscription& s) {
+  fake_subscription out(s.name(), s.topic());
+  out.ordered = s.enable_message_ordering();
+  out.exactly_once = s.enable_exactly_once_delivery();
+  out.filter = s.filter();
+  out.dead_letter_topic = s.dead_letter_policy().dead_letter_topic();
+  out.max_delivery_attempts = s.dead_letter_policy().max_delivery_attempts();
+  const auto& least = s.retry_policy().minimum_backoff();
+  out.retry_pause = std::chrono::milliseconds(least.seconds() * 1000 + least.nanos() / 1'000'000);
+  return out;
+}
+
+} // namespace
+
+fake_server::fake_server(std::uint16_t port) : state_(std::make_unique<state>(port)) {}
+fake_server::~fake_server() = default;
+
+std::string fake_server::address() const { return "127.0.0.1:" + std::to_string(state_->port); }
+
+void fake_server::create_topic(const std::string& name) {
+  wire::Topic topic;
+  topic.set_name(name);
+  const std::lock_guard lock(state_->mutex);
+  must(state_->service.call(method::create_topic, topic.SerializeAsString(), std::chrono::steady_clock::now()), name);
+}
+
+void fake_server::create_subscription(const fake_subscription& wanted) {
+  const std::string body = wire_of(wanted).SerializeAsString();
+  const std::lock_guard lock(state_->mutex);
+  must(state_->service.call(method::create_subscription, body, std::chrono::steady_clock::now()), wanted.name);
+}
+
+void fake_server::delete_topic(const std::string& name) {
+  wire::DeleteTopicRequest request;
+  request.set_topic(name);
+  const std::lock_guard lock(state_->mutex);
+  must(state_->service.call(method::delete_topic, request.SerializeAsString(), std::chrono::steady_clock::now()), name);
+}
+
+void fake_server::delete_subscription(const std::string& name) {
+  wire::DeleteSubscriptionRequest request;
+  request.set_subscription(name);
+  const std::lock_guard lock(state_->mutex);
+  must(state_->service.call(method::delete_subscription, request.SerializeAsString(), std::chrono::steady_clock::now()),
+       name);
+}
+
+bool fake_server::has_topic(const std::string& name) const {
+  wire::GetTopicRequest request;
+  request.set_topic(name);
+  const std::lock_guard lock(state_->mutex);
+  return state_->service.call(method::get_topic, request.SerializeAsString(), std::chrono::steady_clock::now())
+      .status.ok();
+}
+
+std::optional<fake_subscription> fake_server::find_subscription(const std::string& name) const {
+  const std::lock_guard lock(state_->mutex);
+  detail::message_queue* const found = state_->service.find(name);
+  if (found == nullptr) return std::nullopt;
+  return from_wire(found->settings());
+}
+
+std::size_t fake_server::waiting(const std::string& name) const {
+  const std::lock_guard lock(state_->mutex);
+  const detail::message_queue* const found = state_->service.find(name);
+  return found == nullptr ? 0 : found->waiting();
+}
+
+std::size_t fake_server::outstanding(const std::string& name) const {
+  const std::lock_guard lock(state_->mutex);
+  const detail::message_queue* const found = state_->service.find(name);
+  return found == nullptr ? 0 : found->outstanding();
+}
+
+std::size_t fake_server::open_streams(const std::string& name) const {
+  const std::lock_guard lock(state_->mutex);
+  const detail::message_queue* const found = state_->service.find(name);
+  return found == nullptr ? 0 : found->streams();
+}
+
+void fake_server::fail_next(std::string_view name, int code, std::size_t times, std::string text) {
+  detail::call_status failure;
+  failure.code = static_cast<detail::status_code>(code);
+  failure.text = std::move(text);
+  const std::lock_guard lock(state_->mutex);
+  state_->script_of(name).failures.assign(times, failure);
+}
+
+void fake_server::refuse_acks_for_now(std::size_t calls) {
+  const std::lock_guard lock(state_->mutex);
+  state_->acks_refused_for_now = calls;
+}
+
+void fake_server::slow_down(std::string_view name, std::chrono::milliseconds by) {
+  const std::lock_guard lock(state_->mutex);
+  state_->script_of(name).slow = by;
+}
+
+void fake_server::hold(std::string_view name, bool on) {
+  const std::lock_guard lock(state_->mutex);
+  auto& script = state_->script_of(name);
+  script.held = on;
+  if (on) return;
+  const auto waiting = std::exchange(script.waiting, {});
+  for (const auto& send : waiting)
+    send();
+}
+
+void fake_server::end_streams(int code, const std::string& text) {
+  detail::call_status why;
+  why.code = static_cast<detail::status_code>(code);
+  why.text = text;
+  const std::lock_guard lock(state_->mutex);
+  state_->service.end_streams(why);
+}
+
+void fake_server::expire_leases(const std::string& name) {
+  const std::lock_guard lock(state_->mutex);
+  if (detail::message_queue* const found = state_->service.find(name); found != nullptr)
+    found->expire_all(std::chrono::steady_clock::now());
+}
+
+std::size_t fake_server::calls(std::string_view name) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->script_of(name).calls;
+}
+
+void fake_server::record(std::string_view name) {
+  const std::lock_guard lock(state_->mutex);
+  state_->script_of(name).recorded = true;
+}
+
+std::vector<std::string> fake_server::recorded(std::string_view name) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->script_of(name).bodies;
+}
+
+std::string fake_server::last_authorization() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->last_authorization;
+}
+
+} // namespace millrace::pubsub

@@ -1,0 +1,150 @@
+#include "fake/fake_state.hpp"
+
+#include "cloud/rules.hpp"
+#include "fake/fake_reactors.hpp"
+
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_builder.h>
+
+#include <stdexcept>
+
+namespace millrace::pubsub {
+namespace {
+
+using detail::method;
+
+detail::cloud::options real_clock() {
+  detail::cloud::options chosen;
+  chosen.clock = [] { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); };
+  return chosen;
+}
+
+/// Answers a method that there is not.
+class unknown_method final : public grpc::ServerGenericBidiReactor {
+ public:
+  unknown_method() { Finish({grpc::StatusCode::UNIMPLEMENTED, "no such method"}); }
+  void OnDone() override { delete this; }
+};
+
+} // namespace
+
+std::string_view name_of_method(method which) noexcept {
+  const std::string_view path = detail::path_of(which);
+  return path.substr(path.rfind('/') + 1);
+}
+
+fake_server::state::state(std::uint16_t wanted) : service(real_clock()) {
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:" + std::to_string(wanted), grpc::InsecureServerCredentials(), &port);
+  builder.SetMaxReceiveMessageSize(64 * 1024 * 1024);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
+  builder.RegisterCallbackGenericService(this);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr || port == 0)
+    throw std::runtime_error("the fake Pub/Sub server cannot listen on port " + std::to_string(wanted));
+  clock_ = std::thread([this] { keep_time(); });
+}
+
+fake_server::state::~state() {
+  {
+    const std::lock_guard lock(mutex);
+    stopping_ = true;
+    later_.clear();
+    detail::call_status gone;
+    gone.code = detail::status_code::unavailable;
+    gone.text = "the server stops";
+    service.end_streams(gone);
+  }
+  changed_.notify_all();
+  server_->Shutdown(std::chrono::system_clock::now());
+  server_->Wait();
+  clock_.join();
+}
+
+grpc::ServerGenericBidiReactor* fake_server::state::CreateReactor(grpc::GenericCallbackServerContext* context) {
+  {
+    const std::lock_guard lock(mutex);
+    const auto said = context->client_metadata().find("authorization");
+    last_authorization =
+        said == context->client_metadata().end() ? "" : std::string(said->second.data(), said->second.size());
+  }
+  for (std::size_t i = 0; i < detail::methods; ++i) {
+    const auto which = static_cast<method>(i);
+    if (context->method() != detail::path_of(which)) continue;
+    return which == method::streaming_pull ? make_stream_reactor(*this) : make_call_reactor(*this, which);
+  }
+  return new unknown_method; // frees itself
+}
+
+fake_server::state::script& fake_server::state::script_of(std::string_view name) {
+  const auto at = scripts_.find(name);
+  return at != scripts_.end() ? at->second : scripts_[std::string(name)];
+}
+
+std::optional<detail::call_status> fake_server::state::begin_call(method which, const std::string& body) {
+  script& s = script_of(name_of_method(which));
+  ++s.calls;
+  if (s.recorded) s.bodies.push_back(body);
+  if (s.failures.empty()) return std::nullopt;
+  detail::call_status failure = std::move(s.failures.front());
+  s.failures.pop_front();
+  return failure;
+}
+
+detail::call_answer fake_server::state::answer(method which, const std::string& body) {
+  detail::call_answer a;
+  if (auto failure = begin_call(which, body)) {
+    a.status = std::move(*failure);
+    return a;
+  }
+  if (which == method::acknowledge && acks_refused_for_now > 0) {
+    --acks_refused_for_now;
+    wire::AcknowledgeRequest request;
+    if (request.ParseFromString(body))
+      a.status =
+          detail::refuse_ack_ids({request.ack_ids().begin(), request.ack_ids().end()}, "TRANSIENT_FAILURE_SCRIPTED");
+    return a;
+  }
+  return service.call(which, body, std::chrono::steady_clock::now());
+}
+
+void fake_server::state::reply(method which, std::function<void()> send) {
+  script& s = script_of(name_of_method(which));
+  if (s.held) {
+    s.waiting.push_back(std::move(send));
+  } else if (s.slow.count() > 0) {
+    later_.emplace(std::chrono::steady_clock::now() + s.slow, std::move(send));
+    changed_.notify_all();
+  } else {
+    send();
+  }
+}
+
+void fake_server::state::run() {
+  const auto before = service.next_due();
+  service.run(std::chrono::steady_clock::now());
+  const auto due = service.next_due();
+  if (due && (!before || *due < *before)) changed_.notify_all();
+}
+
+void fake_server::state::keep_time() {
+  std::unique_lock lock(mutex);
+  while (!stopping_) {
+    const time_point now = std::chrono::steady_clock::now();
+    while (!later_.empty() && later_.begin()->first <= now) {
+      const auto send = std::move(later_.begin()->second);
+      later_.erase(later_.begin());
+      send();
+    }
+    service.run(now);
+    auto due = service.next_due();
+    if (!later_.empty() && (!due || later_.begin()->first < *due)) due = later_.begin()->first;
+    if (due)
+      changed_.wait_until(lock, *due);
+    else
+      changed_.wait(lock);
+  }
+}
+
+} // namespace millrace::pubsub

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "cloud/cloud.hpp"
+
+#include <millrace/pubsub/fake_server.hpp>
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/server.h>
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace millrace::pubsub {
+
+/// The server, its service and its clock. Everything happens under one mutex; reactors only start operations there.
+class fake_server::state final : public grpc::CallbackGenericService {
+ public:
+  explicit state(std::uint16_t port);
+  ~state() override;
+
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override;
+
+  struct script {
+    std::deque<detail::call_status> failures;
+    std::chrono::milliseconds slow{0};
+    bool held = false;
+    bool recorded = false;
+    std::size_t calls = 0;
+    std::vector<std::string> bodies;
+    std::vector<std::function<void()>> waiting; ///< answers that are held
+  };
+
+  /// Counts and records a call; what the script says of it, if it fails.
+  [[nodiscard]] std::optional<detail::call_status> begin_call(detail::method which, const std::string& body);
+  [[nodiscard]] detail::call_answer answer(detail::method which, const std::string& body);
+  /// Runs `send` now, later or when it is let go, as the script says. With the mutex held, then and now.
+  void reply(detail::method which, std::function<void()> send);
+  [[nodiscard]] script& script_of(std::string_view method);
+  /// What became due; and wakes the clock for what comes next.
+  void run();
+
+  std::mutex mutex;
+  detail::cloud service;
+  std::string last_authorization;
+  std::size_t acks_refused_for_now = 0;
+  int port = 0;
+
+ private:
+  void keep_time();
+
+  std::map<std::string, script, std::less<>> scripts_;
+  std::multimap<time_point, std::function<void()>> later_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::unique_ptr<grpc::Server> server_;
+  std::thread clock_;
+};
+
+/// The last part of the path: "Publish".
+[[nodiscard]] std::string_view name_of_method(detail::method which) noexcept;
+
+} // namespace millrace::pubsub

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "session/alarm.hpp"
+#include "transport/transport.hpp"
+
+#include <millrace/event.hpp>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace millrace::pubsub::detail {
+
+class connection;
+
+/// Gathers acknowledgements and deadline changes of one subscription into requests of legal size, and sends them: at
+/// once when much is waiting, and after the settle delay at the latest. What fails for a passing reason is sent again;
+/// of an exactly-once subscription only the ids that are said to be worth it.
+class settlements : public std::enable_shared_from_this<settlements> {
+ public:
+  /// `window`: how many deliveries may be unsettled, so that acknowledgements do not wait for those that cannot come.
+  settlements(std::shared_ptr<connection> shared, const std::string& full_name, std::int64_t window);
+
+  void acknowledge(std::string_view ack_id);
+  /// 0: the message comes back at once.
+  void modify(std::string_view ack_id, std::uint32_t seconds);
+  /// What was gathered goes out now.
+  void send_now();
+
+  [[nodiscard]] task<bool> drain(time_point due);
+  void close() noexcept;
+
+ private:
+  /// Ids on their way into one request.
+  struct gathering {
+    std::string body;
+    std::size_t count = 0;
+  };
+  struct request {
+    method which = method::acknowledge;
+    std::shared_ptr<const std::string> body;
+    unsigned failures = 0;
+    time_point due{}; ///< not before
+  };
+  using lock = std::unique_lock<std::mutex>;
+
+  void add(gathering& to, std::uint32_t seconds, method which, std::string_view ack_id);
+  void seal(gathering& from, method which);
+  void seal_all();
+  void send_waiting(lock& held);
+  void send(request r);
+  void answered(request r, const call_answer& answer);
+  [[nodiscard]] bool retry(request& r, const call_status& status);
+  void report(const request& r, const call_status& status) const;
+  void tick() noexcept;
+  void tell_if_idle();
+
+  const std::shared_ptr<connection> shared_;
+  const std::string name_;
+  const std::string routing_;
+  const std::size_t enough_;
+  const bool at_once_; ///< in process nothing is gathered
+
+  std::mutex mutex_;
+  gathering acks_;
+  std::map<std::uint32_t, gathering> changes_; ///< by seconds
+  std::deque<request> waiting_;
+  std::size_t in_flight_ = 0;
+  bool closed_ = false;
+  event idle_;
+  alarm alarm_;
+};
+
+} // namespace millrace::pubsub::detail

@@ -1,0 +1,36 @@
+#include "transport/in_process/cloud_host.hpp"
+
+#include <millrace/pubsub/errors.hpp>
+
+namespace millrace::pubsub::detail {
+
+result<void> cloud_host::choose(mode wanted) {
+  const std::lock_guard lock(mutex_);
+  if (mode_ == mode::none) mode_ = wanted;
+  if (mode_ == wanted) return {};
+  return fail(errc::connect, wanted == mode::live ? "a copy of this broker is connected in process"
+                                                  : "a copy of this broker is connected to a server");
+}
+
+void cloud_host::begin(runtime& rt) {
+  const std::lock_guard lock(mutex_);
+  if (cloud_ != nullptr) return;
+  clock_ = &rt;
+  cloud::options chosen;
+  chosen.implicit = true;
+  chosen.clock = [&rt] { return std::chrono::nanoseconds(rt.now().time_since_epoch()).count(); };
+  cloud_ = std::make_unique<cloud>(std::move(chosen));
+  alarm_ = std::make_unique<alarm>(rt, [this] { tick(); });
+}
+
+void cloud_host::run(time_point now) {
+  cloud_->run(now);
+  if (const auto due = cloud_->next_due()) alarm_->set(*due);
+}
+
+void cloud_host::tick() {
+  const std::lock_guard lock(mutex_);
+  run(clock_->now());
+}
+
+} // namespace millrace::pubsub::detail

@@ -1,0 +1,67 @@
+// Start, publish, stop, again and again: nothing that a publish said was accepted is missing, and every publish that a
+// stop overtook says so. A thousand runs, in four tests.
+#include "fake_fixture.hpp"
+
+namespace millrace::pubsub::test {
+namespace {
+
+class runs : public on_fake, public ::testing::WithParamInterface<int> {
+ protected:
+  /// Publishes while the broker stops: some messages are before the stop, some behind it.
+  std::size_t run_once(int run) {
+    client c(at(server));
+    std::atomic<std::size_t> accepted = 0;
+    task_group sends(c.rt);
+    for (int i = 0; i < 40; ++i)
+      sends.spawn(send(c, run, i, accepted), "a publish");
+    EXPECT_TRUE(c.shutdown());
+    EXPECT_TRUE(sync_wait(sends.drain(c.rt.now() + 20s)));
+    return accepted;
+  }
+  static task<void> send(client& c, int run, int i, std::atomic<std::size_t>& accepted) {
+    co_await resume_on(c.rt);
+    publish::options options;
+    if (i % 4 == 0) options.ordering_key("key");
+    auto sent = co_await send_task(c.rt, c.publisher, "orders", std::to_string(run), {}, options);
+    if (sent)
+      accepted.fetch_add(1);
+    else
+      EXPECT_EQ(sent.error(), millrace::errc::closed) << sent.error().message();
+  }
+};
+
+TEST_P(runs, s25_lose_nothing_under_load) {
+  std::size_t accepted = 0;
+  for (int run = 0; run < 250; ++run)
+    accepted += run_once(run);
+  EXPECT_EQ(server.waiting(name), accepted);
+  EXPECT_GT(accepted, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(quarter, runs, ::testing::Values(1, 2, 3, 4));
+
+TEST_F(on_fake, a_stream_under_load_loses_nothing_while_streams_end) {
+  constexpr std::size_t messages = 20'000;
+  client c(at(server));
+  waiting_sink seen;
+  auto port = value_of(open(c, subscription("worker"), seen));
+  many_sends sends(c);
+  std::size_t acked = 0;
+  for (std::size_t i = 0; i < messages; ++i) {
+    sends.add("orders", std::to_string(i));
+    if (i % 4000 == 0) server.end_streams(14);
+    while (incoming* const m = seen.next(0ms))
+      acked += ack(m) ? 1 : 0;
+  }
+  EXPECT_EQ(sends.accepted(), messages);
+  while (acked < messages) {
+    incoming* const m = seen.next();
+    ASSERT_NE(m, nullptr) << acked;
+    acked += ack(m) ? 1 : 0;
+  }
+  EXPECT_TRUE(eventually([&] { return server.outstanding(name) == 0 && server.waiting(name) == 0; }));
+  stop(std::move(port));
+}
+
+} // namespace
+} // namespace millrace::pubsub::test
