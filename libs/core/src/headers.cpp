@@ -1,6 +1,7 @@
 #include <millrace/headers.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace millrace {
 namespace {
@@ -10,6 +11,7 @@ constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cas
 } // namespace
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  if (a == b) return true; // most names are written one way
   return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
 }
 
@@ -42,13 +44,18 @@ std::uint32_t header_map::store(std::string_view text) {
 
 void header_map::set(std::string_view name, std::string_view value) {
   const std::size_t i = find(name);
-  if (i == npos) return add(name, value);
-  slots_[i].value_at = store(value);
-  slots_[i].value_size = static_cast<std::uint32_t>(value.size());
+  if (i == npos) return append(name, value);
+  const auto size = static_cast<std::uint32_t>(value.size());
+  const std::uint32_t was = std::exchange(slots_[i].value_size, size);
+  text_.replace(slots_[i].value_at, was, value);
+  shift(i + 1, size - was);
 }
 
 void header_map::add(std::string_view name, std::string_view value) {
-  if (find(name) != npos) return;
+  if (find(name) == npos) append(name, value);
+}
+
+void header_map::append(std::string_view name, std::string_view value) {
   slot s{};
   s.name_at = store(name);
   s.name_size = static_cast<std::uint32_t>(name.size());
@@ -57,10 +64,22 @@ void header_map::add(std::string_view name, std::string_view value) {
   slots_.push_back(s);
 }
 
+/// The texts of the slots from `i` on, which follow each other, moved by so many bytes, modulo 2^32.
+void header_map::shift(std::size_t i, std::uint32_t by) noexcept {
+  for (; i < slots_.size(); ++i) {
+    slots_[i].name_at += by;
+    slots_[i].value_at += by;
+  }
+}
+
 bool header_map::erase(std::string_view name) noexcept {
   const std::size_t i = find(name);
   if (i == npos) return false;
+  const slot gone = slots_[i];
+  const std::uint32_t size = gone.name_size + gone.value_size; // a value follows its name
   slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(i));
+  text_.erase(gone.name_at, size);
+  shift(i, 0U - size);
   return true;
 }
 

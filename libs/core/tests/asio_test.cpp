@@ -47,7 +47,49 @@ millrace::task<bool> timer_resumes_on_the_pool(asio::io_context& context, millra
   co_return !error && std::this_thread::get_id() != io;
 }
 
+/// Nobody calls it any more after a job was posted that ends outside work.
+class last_call_runtime final : public millrace::runtime {
+ public:
+  void post(millrace::job& work) noexcept override { posted_ = &work; }
+  [[nodiscard]] millrace::time_point now() const noexcept override { return {}; }
+  void arm(millrace::timer& /*wake*/, millrace::time_point /*due*/) noexcept override {}
+  bool disarm(millrace::timer& /*wake*/) noexcept override { return true; }
+  void cancel_waits() noexcept override {}
+  void external_begin() noexcept override { posted_ = nullptr; }
+  void external_end() noexcept override { EXPECT_EQ(posted_, nullptr) << "the runtime may be gone"; }
+
+  bool run() noexcept {
+    if (posted_ != nullptr) posted_->run();
+    return posted_ != nullptr;
+  }
+
+ private:
+  millrace::job* posted_ = nullptr;
+};
+
+millrace::task<void> wait_for(asio::steady_timer& timer, millrace::runtime& rt, bool& woken) {
+  auto [error] = co_await timer.async_wait(millrace::use_runtime(rt));
+  woken = !error;
+}
+
+struct ignored : millrace::completion {
+  ignored() noexcept : completion([](completion& /*self*/) noexcept {}) {}
+};
+
 } // namespace
+
+TEST(Asio, what_an_operation_wakes_may_destroy_the_runtime) {
+  last_call_runtime rt;
+  asio::io_context context;
+  asio::steady_timer timer(context, std::chrono::milliseconds(1));
+  bool woken = false;
+  ignored end;
+  auto waiting = wait_for(timer, rt, woken);
+  waiting.start(end);
+  context.run();
+  EXPECT_TRUE(rt.run());
+  EXPECT_TRUE(woken);
+}
 
 TEST(Asio, a_handler_awaits_reads_and_writes) {
   millrace::pool_runtime rt(1); // outlives the threads that resume on it

@@ -68,6 +68,33 @@ TEST(pool_runtime, runs_every_job_posted_from_many_threads_once) {
   EXPECT_EQ(ran, posters * each);
 }
 
+// Under TSan: `post` must have left the runtime when what it posted runs.
+TEST(pool_runtime, what_was_posted_may_destroy_the_runtime) {
+  for (int i = 0; i < 200; ++i) {
+    std::latch done(1);
+    std::atomic<int> ran = 0;
+    counting_job last(done, ran);
+    auto rt = std::make_unique<pool_runtime>(1);
+    std::thread poster([&rt = *rt, &last] { rt.post(last); });
+    done.wait();
+    rt.reset();
+    poster.join();
+  }
+}
+
+// A bound that was disarmed leaves the timer thread asleep until its time; an earlier one wakes it all the same.
+TEST(pool_runtime, timers_fire_after_others_were_disarmed) {
+  pool_runtime rt(1);
+  for (int i = 0; i < 100; ++i) {
+    promise_timer bound, soon;
+    rt.arm(bound, rt.now() + 1h);
+    EXPECT_TRUE(rt.disarm(bound));
+    rt.arm(soon, rt.now());
+    EXPECT_TRUE(in_time(soon.fired));
+    rt.disarm(soon);
+  }
+}
+
 TEST(pool_runtime, one_thread_keeps_the_order) {
   struct numbered : job {
     numbered(int n, std::vector<int>& to) noexcept

@@ -141,6 +141,59 @@ TEST_P(shutdown_on_threads, fail_fast_ends_run_until) {
   waiting.resume(); // what the service did not wait for may end later
 }
 
+/// Says when its coroutine is gone.
+struct last_breath {
+  std::shared_ptr<std::atomic<bool>> gone;
+  explicit last_breath(std::shared_ptr<std::atomic<bool>> flag) : gone(std::move(flag)) {}
+  last_breath(const last_breath&) = delete;
+  last_breath& operator=(const last_breath&) = delete;
+  ~last_breath() { *gone = true; }
+};
+
+TEST_P(shutdown_on_threads, what_run_until_does_not_wait_for_is_ended_with_the_service) {
+  service app{service_info{"failing"}};
+  app.threads(GetParam());
+  auto on = app.with_broker(memory::broker{});
+  auto runtimes = std::make_shared<std::promise<runtime*>>();
+  on.subscribe("orders", [runtimes](bytes_view, context& ctx) {
+    runtimes->set_value(&ctx.runtime());
+    throw std::runtime_error("boom");
+  });
+  app.after_startup(publishes(on.publisher(), 1));
+  auto gone = std::make_shared<std::atomic<bool>>(false);
+  const auto ended = app.run_until([](auto where, auto flag) -> task<> {
+    const last_breath breath(flag);
+    runtime* rt = where->get_future().get();
+    co_await sleep_for(*rt, 24h);
+  }(runtimes, gone));
+  EXPECT_FALSE(ended);
+  EXPECT_TRUE(*gone);
+  EXPECT_EQ(log.count(log_level::error, "run_until"), 0U);
+}
+
+// With its only handler thread held up in user code, the service is told to stop all the same.
+TEST_P(shutdown_on_threads, waiting_for_the_stop_needs_no_thread_of_the_pool) {
+  service app{service_info{"held up"}};
+  app.threads(GetParam());
+  app.shutdown_timeout(0s);
+  auto on = app.with_broker(memory::broker{});
+  on.subscribe("orders", [g = g](bytes_view, context& ctx) {
+    ctx.stop_service();
+    g->entered.set_value();
+    g->opened.wait();
+    g->left.set_value();
+  });
+  app.after_startup(publishes(on.publisher(), 1));
+  auto started = app.start();
+  ASSERT_TRUE(started);
+  ASSERT_TRUE(in_time(g->entered.get_future()));
+  auto told = std::async(std::launch::async, [&] { started->wait_until_stopping(); });
+  EXPECT_TRUE(in_time(std::move(told)));
+  EXPECT_FALSE(started->shutdown());
+  g->open.set_value();
+  EXPECT_TRUE(in_time(g->left.get_future()));
+}
+
 TEST_P(shutdown_on_threads, run_until_ends_with_its_task) {
   service app{service_info{"short"}};
   app.threads(GetParam());

@@ -54,6 +54,32 @@ TEST(header_map, the_first_of_a_repeated_inbound_header_wins) {
   EXPECT_EQ(all(h), "k=first;");
 }
 
+TEST(header_map, replacing_a_value_leaves_nothing_behind) {
+  header_map h;
+  h.set("a", "");
+  h.set("b", "22");
+  h.set("c", "3");
+  for (int i = 0; i < 1000; ++i) {
+    h.set("a", "long enough to move the others");
+    h.set("a", "");
+    h.set("b", i % 2 == 0 ? "x" : "yyyy");
+  }
+  EXPECT_EQ(all(h), "a=;b=yyyy;c=3;");
+  // Where the last value stands tells how much is stored in front of it.
+  EXPECT_EQ(h.get("c")->data() - h[0].name.data(), std::ptrdiff_t{sizeof "abyyyyc" - 1});
+}
+
+TEST(header_map, erasing_keeps_the_others) {
+  header_map h;
+  h.set("a", "1");
+  h.set("b", "");
+  h.set("c", "333");
+  EXPECT_TRUE(h.erase("b"));
+  EXPECT_TRUE(h.erase("A"));
+  h.set("d", *h.get("c"));
+  EXPECT_EQ(all(h), "c=333;d=333;");
+}
+
 TEST(header_map, erases_clears_and_merges) {
   header_map h;
   h.set("a", "1");

@@ -40,12 +40,30 @@ class transaction final : public transaction_port {
   std::vector<buffered_message> messages_;
 };
 
+/// Gives a request back at the end of its scope.
+class asking {
+ public:
+  asking(hub& shared, pending_request& request) noexcept : hub_(&shared), request_(&request) {}
+  asking(const asking&) = delete;
+  asking& operator=(const asking&) = delete;
+  ~asking() { hub_->end_request(*request_); }
+  pending_request* operator->() const noexcept { return request_; }
+
+ private:
+  hub* hub_;
+  pending_request* request_;
+};
+
 class port final : public publish_port {
  public:
   explicit port(std::shared_ptr<hub> shared) noexcept : hub_(std::move(shared)) {}
 
   void publish(const outgoing& message, publish_operation& op) noexcept override {
-    op.complete_now(hub_->publish(message));
+    auto sequence = hub_->publish(message, recent_);
+    if (sequence) [[likely]]
+      op.accept(*sequence);
+    else
+      op.complete_now(fail(std::move(sequence).error()));
   }
 
   task<result<std::unique_ptr<transaction_port>>> begin(transaction_kind /*kind*/) override {
@@ -55,28 +73,19 @@ class port final : public publish_port {
 
   task<result<reply_message>> request(outgoing message, duration timeout) override {
     const std::string destination(message.destination);
-    if (hub_->closed()) co_return fail(errc::closed, "request to '" + destination + "'");
-    if (!hub_->has_listener(destination))
-      co_return fail(errc::publish, "request to '" + destination + "': nobody listens");
-    std::string inbox;
-    const auto pending = hub_->expect_answer(inbox);
     const time_point due = hub_->rt().now() + timeout;
-    auto sent = hub_->publish(message, inbox);
-    if (!sent) {
-      hub_->forget_request(inbox);
-      co_return fail(std::move(sent).error());
-    }
-    const bool answered = co_await pending->answered.wait_until(due);
-    if (!answered) {
-      hub_->forget_request(inbox);
-      co_return fail(errc::timeout, "request to '" + destination + "'");
-    }
+    const auto asked = hub_->ask(message, recent_);
+    if (!asked) co_return fail(asked.error());
+    const asking request(*hub_, **asked);
+    const bool answered = co_await request->answered.wait_until(due);
+    if (!answered) co_return fail(errc::timeout, "request to '" + destination + "'");
     if (hub_->closed()) co_return fail(errc::closed, "request to '" + destination + "'");
-    co_return std::move(pending->answer);
+    co_return std::move(request->answer);
   }
 
  private:
   std::shared_ptr<hub> hub_;
+  topic_state* recent_ = nullptr;
 };
 
 class subscription final : public subscription_port {

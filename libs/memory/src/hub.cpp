@@ -1,6 +1,7 @@
 #include "hub.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace millrace::memory {
 
@@ -25,9 +26,9 @@ closed_broker hub::close() noexcept {
       left.subscriptions += box->consumers.size();
       left.unsettled += box->held;
     }
-    for (auto& [inbox, request] : requests_)
-      request->answered.set();
-    requests_.clear();
+    for (const auto& request : requests_) {
+      if (std::exchange(request->waiting, false)) request->answered.set();
+    }
   }
   disarm_delayed();
   return left;
@@ -50,7 +51,7 @@ void hub::disarm_delayed() noexcept {
   }
 }
 
-stored_message& hub::new_message(const outgoing& message, std::string_view reply_to) {
+stored_message& hub::new_message(const topic_state& t, const outgoing& message) {
   stored_message* m = free_messages_;
   if (m != nullptr) {
     free_messages_ = m->next_free;
@@ -58,11 +59,12 @@ stored_message& hub::new_message(const outgoing& message, std::string_view reply
     messages_.push_back(std::make_unique<stored_message>());
     m = messages_.back().get();
   }
-  m->topic.assign(message.destination);
+  m->topic = t.name;
   m->payload.assign(as_text(message.payload));
-  m->headers.clear();
-  if (message.headers != nullptr) m->headers.merge(*message.headers);
-  if (!reply_to.empty()) m->headers.set("reply-to", reply_to);
+  if (message.headers != nullptr)
+    m->headers = *message.headers;
+  else
+    m->headers.clear();
   m->holders = 1;
   return *m;
 }
@@ -108,49 +110,59 @@ void hub::keep(topic_state& t, stored_message& m) {
   }
 }
 
-hub::topic_state& hub::topic_named(std::string_view name) {
+topic_state& hub::topic_named(std::string_view name) {
   auto found = topics_.find(name);
-  if (found == topics_.end()) found = topics_.try_emplace(std::string(name)).first;
+  if (found == topics_.end()) {
+    found = topics_.try_emplace(std::string(name)).first;
+    found->second.name = found->first;
+  }
   return found->second;
 }
 
-result<void> hub::check_room(std::string_view destination, std::size_t more) const {
-  const auto found = topics_.find(destination);
-  if (found == topics_.end()) return {};
-  for (const mailbox* box : found->second.mailboxes) {
-    if (box->held + more > queue_limit_) {
-      return fail(errc::queue_full, "publish to '" + std::string(destination) + "': a subscription holds " +
-                                        std::to_string(box->held) + " messages");
-    }
+topic_state& hub::topic_named(std::string_view name, topic_state*& recent) {
+  if (recent == nullptr || recent->name != name) recent = &topic_named(name);
+  return *recent;
+}
+
+const mailbox* hub::full_mailbox(const topic_state& t, std::size_t more) const noexcept {
+  for (const mailbox* box : t.mailboxes) {
+    if (box->held + more > queue_limit_) return box;
   }
-  return {};
+  return nullptr;
+}
+
+error no_room(const topic_state& t, const mailbox& full) {
+  return {errc::queue_full,
+          "publish to '" + std::string(t.name) + "': a subscription holds " + std::to_string(full.held) + " messages"};
 }
 
 /// Puts the message into every mailbox of its topic; nothing is handed over yet.
-std::uint64_t hub::append(topic_state& t, const outgoing& message, std::string_view reply_to) {
-  stored_message& m = new_message(message, reply_to);
-  const std::uint64_t at = m.sequence = ++t.last_sequence;
+void hub::append(topic_state& t, const outgoing& message, std::string_view reply_to) {
+  ++t.last_sequence;
+  if (t.mailboxes.empty() && retention_.messages() == 0) return; // nobody is to get it
+  stored_message& m = new_message(t, message);
+  if (!reply_to.empty()) m.headers.set("reply-to", reply_to);
+  m.sequence = t.last_sequence;
   for (mailbox* box : t.mailboxes)
     enqueue(m, *box);
   keep(t, m);
   let_go(m);
-  return at;
 }
 
-result<receipt> hub::publish(const outgoing& message, std::string_view reply_to) {
+result<std::uint64_t> hub::publish(const outgoing& message, topic_state*& recent) {
   if (message.destination.empty()) return fail(errc::invalid_options, "publish to an empty topic");
   lock held(mutex_);
   if (closed()) return fail(errc::closed, "publish to '" + std::string(message.destination) + "'");
   if (is_inbox(message.destination)) {
     answer_request(message);
-    return receipt{};
+    return 0;
   }
-  if (auto room = check_room(message.destination, 1); !room) return fail(std::move(room).error());
-  topic_state& t = topic_named(message.destination);
-  receipt accepted;
-  accepted.sequence = append(t, message, reply_to);
+  topic_state& t = topic_named(message.destination, recent);
+  if (const mailbox* full = full_mailbox(t, 1)) return fail(no_room(t, *full));
+  append(t, message);
+  const std::uint64_t at = t.last_sequence;
   pump_all(t, held);
-  return accepted;
+  return at;
 }
 
 /// All or none, in order, under one lock.
@@ -162,14 +174,15 @@ result<void> hub::publish_all(const std::vector<buffered_message>& messages) {
     if (!is_inbox(m.destination)) ++counts[m.destination];
   }
   for (const auto& [destination, count] : counts) {
-    if (auto room = check_room(destination, count); !room) return room;
+    const topic_state& t = topic_named(destination);
+    if (const mailbox* full = full_mailbox(t, count)) return fail(no_room(t, *full));
   }
   for (const auto& m : messages) {
     const outgoing message{m.destination, as_bytes(m.payload), &m.headers};
     if (is_inbox(m.destination))
       answer_request(message);
     else
-      append(topic_named(m.destination), message, {});
+      append(topic_named(m.destination), message);
   }
   for (const auto& [destination, count] : counts)
     pump_all(topic_named(destination), held);
@@ -186,35 +199,6 @@ void hub::pump_all(topic_state& t, lock& held) noexcept {
     else
       i = 0;
   }
-}
-
-bool hub::has_listener(std::string_view topic) const {
-  const lock held(mutex_);
-  const auto found = topics_.find(topic);
-  return found != topics_.end() &&
-         std::ranges::any_of(found->second.mailboxes, [](const mailbox* b) { return !b->consumers.empty(); });
-}
-
-std::shared_ptr<pending_request> hub::expect_answer(std::string& inbox) {
-  const lock held(mutex_);
-  inbox = std::string(inbox_prefix) + std::to_string(++request_count_);
-  return requests_.emplace(inbox, std::make_shared<pending_request>(*runtime_)).first->second;
-}
-
-void hub::forget_request(const std::string& inbox) noexcept {
-  const lock held(mutex_);
-  requests_.erase(inbox);
-}
-
-/// The first answer completes the request; the entry goes at once, so a later one finds nobody and leaves nothing.
-void hub::answer_request(const outgoing& message) {
-  const auto found = requests_.find(message.destination);
-  if (found == requests_.end()) return;
-  pending_request& request = *found->second;
-  request.answer.payload.assign(as_text(message.payload));
-  if (message.headers != nullptr) request.answer.headers = *message.headers;
-  request.answered.set();
-  requests_.erase(found);
 }
 
 } // namespace millrace::memory

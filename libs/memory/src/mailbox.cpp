@@ -15,7 +15,7 @@ consumer* mailbox::next_consumer() noexcept {
 }
 
 mailbox& hub::mailbox_for(const topic& source) {
-  topic_state& t = topics_[source.name()];
+  topic_state& t = topic_named(source.name());
   if (!source.group_name().empty()) {
     const auto found = std::ranges::find(t.mailboxes, source.group_name(), &mailbox::group);
     if (found != t.mailboxes.end()) return **found;
@@ -44,18 +44,22 @@ result<std::unique_ptr<consumer>> hub::subscribe(const topic& source, sink& to, 
 void hub::close_consumer(consumer& c) noexcept {
   const lock held(mutex_);
   c.closed = true;
+  if (!c.delivering) c.quiet.set();
 }
 
 void hub::remove(std::unique_ptr<consumer> c) noexcept {
   lock held(mutex_);
   mailbox& box = *c->box;
   c->closed = true;
+  const bool inside = c->delivering && c->deliverer == std::this_thread::get_id(); // its own sink destroys it
+  if (!inside) handed_over_.wait(held, [&] { return !c->delivering; });
+  c->gone = true;
   std::erase(box.consumers, c.get());
-  if (c->in_flight > 0) leaving_.push_back(std::move(c));
+  if (c->in_flight > 0 || inside) leaving_.push_back(std::move(c));
   if (!box.group.empty()) return pump(box, held);
   if (!box.consumers.empty()) return;
   box.orphaned = true;
-  std::erase(topics_[box.topic].mailboxes, &box);
+  std::erase(topic_named(box.topic).mailboxes, &box);
   incoming_batch left = std::move(box.ready);
   while (incoming* n = left.pop())
     recycle(*static_cast<node*>(n));
@@ -63,14 +67,16 @@ void hub::remove(std::unique_ptr<consumer> c) noexcept {
 }
 
 void hub::drop_mailbox(mailbox& box) noexcept {
+  if (box.pumping > 0) return; // that does it
   std::erase_if(mailboxes_, [&](const auto& b) { return b.get() == &box; });
 }
 
 /// Hands what is ready to consumers with room; the lock is released while a sink runs.
 void hub::pump(mailbox& box, lock& held) noexcept {
+  ++box.pumping;
   while (!box.ready.empty()) {
     consumer* c = box.next_consumer();
-    if (c == nullptr) return;
+    if (c == nullptr) break;
     for (std::size_t n = box.consumers.size() > 1 ? 1 : c->room(); n > 0; --n) {
       auto* taken = static_cast<node*>(box.ready.pop());
       if (taken == nullptr) break;
@@ -85,20 +91,35 @@ void hub::pump(mailbox& box, lock& held) noexcept {
     }
     hand_over(*c, held);
   }
+  --box.pumping;
+  if (box.orphaned && box.held == 0) drop_mailbox(box);
 }
 
 void hub::hand_over(consumer& c, lock& held) noexcept {
   if (c.delivering) return; // the thread that is at it takes the outbox as well
   c.delivering = true;
-  c.quiet.clear();
+  c.deliverer = std::this_thread::get_id();
   while (!c.outbox.empty()) {
     incoming_batch batch = std::move(c.outbox);
-    held.unlock();
-    c.target->deliver(std::move(batch), deliver_from::anywhere);
+    if (c.gone) [[unlikely]] { // destroyed by its own sink, in the call before
+      held.unlock();
+      batch.release_all();
+    } else {
+      held.unlock();
+      c.target->deliver(std::move(batch), deliver_from::anywhere);
+    }
     held.lock();
   }
   c.delivering = false;
+  if (c.closed) [[unlikely]]
+    handed_over(c);
+}
+
+/// The last hand-over of a consumer that was closed meanwhile.
+void hub::handed_over(consumer& c) noexcept {
   c.quiet.set();
+  handed_over_.notify_all();
+  if (c.gone) forget_leaving(c);
 }
 
 const void* node::field(const field_id& id) {
@@ -107,9 +128,17 @@ const void* node::field(const field_id& id) {
   return &seek.emplace(*hub_, *taker);
 }
 
+namespace {
+
+[[gnu::cold, gnu::noinline]] result<void> settled_too_late(std::string_view topic) {
+  return fail(errc::closed, "settle a message of '" + std::string(topic) + "'");
+}
+
+} // namespace
+
 result<void> node::settle(settlement wanted) noexcept {
   if (hub_->closed()) [[unlikely]]
-    return fail(errc::closed, "settle a message of '" + message->topic + "'");
+    return settled_too_late(message->topic);
   settled = true;
   how = wanted;
   return {};
@@ -125,31 +154,38 @@ node::wake_timer::wake_timer(node& self) noexcept
       owner(&self) {}
 
 void hub::released(node& n) noexcept {
-  std::shared_ptr<hub> last; // dies after the lock
-  lock held(mutex_);
+  mutex_.lock();
+  consumer& c = *n.taker;
+  if (n.ended() && c.in_flight - 1 > c.refill && !c.closed) [[likely]] { // enough at hand: nothing else moves
+    --c.in_flight;
+    --out_;
+    n.out = false;
+    recycle(n);
+    return mutex_.unlock();
+  }
+  const std::shared_ptr<hub> stays = self_; // beyond the lock
+  lock held(mutex_, std::adopt_lock);
+  released_last(n, held);
+}
+
+/// What the consumer has at hand runs out, or the message goes back, or the subscription is gone.
+void hub::released_last(node& n, lock& held) noexcept {
   consumer& c = *n.taker;
   mailbox& box = *n.box;
   --c.in_flight;
   n.out = false;
-  if (--out_ == 0) [[unlikely]]
-    last = std::move(self_);
-  if (box.orphaned) [[unlikely]]
-    return recycle_last(n, c);
-  const bool ended =
-      n.settled ? n.how.kind == settlement_kind::ack || n.how.kind == settlement_kind::drop : n.discarded();
-  if (ended) [[likely]]
+  if (--out_ == 0) self_.reset();
+  if (box.orphaned) return recycle_last(n, c);
+  if (n.ended())
     recycle(n);
   else
     give_back(n);
-  if (c.closed) [[unlikely]]
-    forget_leaving(c);
-  else if (ended && c.in_flight > c.refill)
-    return; // enough at hand; what was given back is never held up
+  if (c.closed) forget_leaving(c);
   if (!box.ready.empty()) pump(box, held);
 }
 
 void hub::forget_leaving(consumer& c) noexcept {
-  if (c.in_flight == 0) std::erase_if(leaving_, [&](const auto& l) { return l.get() == &c; });
+  if (c.in_flight == 0 && !c.delivering) std::erase_if(leaving_, [&](const auto& l) { return l.get() == &c; });
 }
 
 void hub::recycle_last(node& n, consumer& c) noexcept {

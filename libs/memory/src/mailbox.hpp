@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace millrace::memory {
@@ -14,9 +15,7 @@ namespace millrace::memory {
 class consumer {
  public:
   consumer(sink& to, runtime& rt, std::size_t window, std::size_t workers, mailbox& box) noexcept
-      : target(&to), window(window), refill(window >= 2 * workers ? window / 2 : window - 1), box(&box), quiet(rt) {
-    quiet.set();
-  }
+      : target(&to), window(window), refill(window >= 2 * workers ? window / 2 : window - 1), box(&box), quiet(rt) {}
   [[nodiscard]] std::size_t room() const noexcept { return closed || in_flight >= window ? 0 : window - in_flight; }
 
   sink* target;
@@ -26,8 +25,10 @@ class consumer {
   mailbox* box;
   incoming_batch outbox;   ///< taken from the mailbox, not yet handed over
   bool delivering = false; ///< a thread is handing over; others leave it the outbox
+  std::thread::id deliverer;
   bool closed = false;
-  event quiet; ///< set while no thread hands over
+  bool gone = false; ///< its subscription was destroyed
+  event quiet;       ///< closed, and no thread hands over
 };
 
 /// The queue of one subscription, or of one group. Guarded by the hub's mutex.
@@ -44,6 +45,7 @@ class mailbox {
   std::size_t held = 0; ///< ready, delayed or in flight
   std::vector<consumer*> consumers;
   std::size_t rotation = 0;
+  unsigned pumping = 0;  ///< calls of `hub::pump` that are at it
   bool orphaned = false; ///< its subscription is gone; dies with its last node
 };
 

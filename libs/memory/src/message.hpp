@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace millrace::memory {
 
@@ -16,7 +17,7 @@ class consumer;
 
 /// A published message; every mailbox that holds it shares it. Counted and recycled under the hub's mutex.
 struct stored_message {
-  std::string topic;
+  std::string_view topic; ///< lent by the topic, which stays as long as the hub
   std::string payload;
   header_map headers;
   std::uint64_t sequence = 0;
@@ -51,6 +52,11 @@ class node final : public incoming {
   stored_message* message = nullptr;
   mailbox* box = nullptr;
   consumer* taker = nullptr; ///< who it was handed to
+  /// Nothing of it is left to do: acknowledged, rejected, or void since a seek.
+  [[nodiscard]] bool ended() const noexcept {
+    return settled ? how.kind == settlement_kind::ack || how.kind == settlement_kind::drop : discarded();
+  }
+
   std::uint32_t deliveries = 0;
   std::optional<seek_handle> seek; ///< made when a handler asks for it
   bool out = false;                ///< in the hands of dispatch

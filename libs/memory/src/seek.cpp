@@ -39,7 +39,7 @@ result<void> hub::seek(consumer& c, position to) {
   for (const auto& n : nodes_) {
     if (n->out && n->taker == &c) n->set_discarded(true);
   }
-  enqueue_from(topics_[box.topic], box, to);
+  enqueue_from(topic_named(box.topic), box, to);
   pump(box, held);
   return {};
 }

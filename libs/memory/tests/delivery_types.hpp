@@ -33,4 +33,18 @@ struct orders_service {
   millrace::scope<millrace::memory::broker> on;
 };
 
+/// Notes where each publish goes.
+class noting_layer final : public millrace::publish_layer {
+ public:
+  explicit noting_layer(log_lines to) : to_(std::move(to)) {}
+  millrace::task<millrace::result<millrace::receipt>> around(millrace::publish_draft& draft,
+                                                             millrace::next_publish next) override {
+    to_->emplace_back(draft.destination());
+    return next();
+  }
+
+ private:
+  log_lines to_;
+};
+
 } // namespace delivery

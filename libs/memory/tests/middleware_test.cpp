@@ -185,3 +185,30 @@ TEST(Middleware, a_reply_is_not_sent_when_the_answer_became_a_retry) {
   t.publish("orders", order{1, "tea"}, stop);
   t.published("copies").none();
 }
+
+/// Notes how many messages each call has.
+class sizes final : public millrace::interceptor {
+ public:
+  explicit sizes(std::shared_ptr<std::vector<std::size_t>> to) : to_(std::move(to)) {}
+  std::optional<millrace::outcome> before(millrace::context& ctx) override {
+    to_->push_back(ctx.batch_size());
+    return std::nullopt;
+  }
+
+ private:
+  std::shared_ptr<std::vector<std::size_t>> to_;
+};
+
+TEST(Middleware, knows_a_batch_by_its_size) {
+  orders_service s;
+  auto seen = std::make_shared<std::vector<std::size_t>>();
+  s.app.use(sizes(seen));
+  s.on.subscribe_batches("many", 2, [](std::span<const order>) {}).batch_wait(1s);
+  s.on.subscribe("one", [](const order&) {});
+  test_service t(s.app);
+  t.publish("one", order{1, "tea"});
+  for (int i = 1; i <= 3; ++i)
+    t.publish("many", order{i, "tea"});
+  t.advance(1s);
+  EXPECT_EQ(*seen, (std::vector<std::size_t>{0, 2, 1}));
+}

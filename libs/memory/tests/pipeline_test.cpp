@@ -218,6 +218,39 @@ TEST(Outputs, lead_to_another_broker_of_the_service) {
   EXPECT_EQ(*seen, std::vector<std::string>{"9"});
 }
 
+namespace {
+
+/// Writes the total alone.
+struct plain_codec {
+  static constexpr std::string_view content_type = "text/plain";
+  static millrace::result<void> encode(const invoice& i, millrace::byte_buffer& into) {
+    into = std::to_string(i.total);
+    return {};
+  }
+};
+
+millrace::task<millrace::outcome> invoice_twice(const order& o, millrace::out<audit> to) {
+  const invoice i{o.id};
+  auto chosen_by_the_mount = co_await to.message(i);
+  auto chosen_by_the_call = co_await to.message<millrace::json_codec>(i);
+  co_return chosen_by_the_mount&& chosen_by_the_call ? millrace::ack() : millrace::drop();
+}
+
+} // namespace
+
+// core 2.14, 2.20: the mount chooses the codec, a call may name another one
+TEST(Outputs, are_written_in_the_codec_of_their_binding) {
+  orders_service s;
+  s.on.subscribe("orders", invoice_twice).bind<audit, plain_codec>(s.on.publisher());
+  test_service t(s.app);
+  t.publish("orders", order{9, "tea"});
+  const auto left = t.published("invoices").count(2).messages();
+  EXPECT_EQ(left[0].payload, "9");
+  EXPECT_EQ(left[0].headers.get("content-type"), "text/plain");
+  EXPECT_EQ(left[1].payload, R"({"total":9})");
+  EXPECT_FALSE(left[1].headers.contains("content-type"));
+}
+
 // core 3.49
 TEST(Outputs, one_that_is_not_bound_is_refused_before_any_io_and_named) {
   orders_service s;
@@ -294,4 +327,34 @@ TEST(DeadLetters, explain_themselves_where_the_registration_asks_for_it) {
       .header("x-millrace-dead-letter-attempts", "2")
       .header("x-millrace-dead-letter-origin", "orders")
       .header("x-millrace-dead-letter-subscription", "orders");
+}
+
+namespace {
+
+struct trail {
+  static constexpr std::string_view name = "trail";
+  using messages = millrace::messages<order>;
+};
+
+} // namespace
+
+// core 3.70
+TEST(Outputs, publishes_are_attributed_to_the_output_that_they_left_through) {
+  orders_service s;
+  auto direct = s.on.publisher();
+  s.on.subscribe("orders",
+                 [direct](const order& o, millrace::out<trail> out) -> millrace::task<void> {
+                   const auto first = co_await out.publish("audit", o);
+                   const auto second = co_await out.publish("copies", o);
+                   const auto third = co_await direct.publish("audit", o);
+                   EXPECT_TRUE(first && second && third);
+                 })
+      .bind<trail>(s.on.publisher());
+  test_service t(s.app);
+  t.publish("orders", order{1, "tea"});
+  t.published_through("trail").count(2).with(order{1, "tea"});
+  t.published("audit").count(2);
+  EXPECT_EQ(t.published_through("trail").messages()[0].destination, "audit");
+  EXPECT_EQ(t.published_through("trail").messages()[1].destination, "copies");
+  t.published_through("orders").none();
 }

@@ -293,3 +293,19 @@ TEST(MemoryStore, of_many_that_claim_at_once_one_has_it) {
     t.join();
   EXPECT_EQ(fresh, 50);
 }
+
+TEST(Deduplicate, refuses_a_batch_handler_before_any_io_and_names_it) {
+  for (const bool of_the_service : {false, true}) {
+    orders_service s;
+    auto& batches = s.on.subscribe_batches("orders", 10, [](std::span<const order>) {});
+    if (of_the_service)
+      s.app.use(deduplicate(memory_store()));
+    else
+      batches.use(deduplicate(memory_store()));
+    const auto checked = s.app.core()->check();
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error(), millrace::errc::invalid_options);
+    EXPECT_TRUE(checked.error().message().contains("subscription 'orders' takes batches: deduplicate"))
+        << checked.error().message();
+  }
+}

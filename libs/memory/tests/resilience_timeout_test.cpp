@@ -156,3 +156,17 @@ TEST(Timeout, a_stop_during_the_handler_leaves_no_timer_behind) {
   t.subscription("orders").left_unsettled();
   EXPECT_TRUE(log->empty());
 }
+
+TEST(Timeout, the_handler_sees_its_deadline_the_earlier_one_counts) {
+  orders_service s;
+  std::vector<millrace::duration> left;
+  const auto note = [&left](const order&, millrace::context& ctx) {
+    left.push_back(ctx.deadline() ? *ctx.deadline() - ctx.runtime().now() : millrace::duration::max());
+  };
+  s.on.subscribe("bounded", note).use(timeout(5s)).use(timeout(20s));
+  s.on.subscribe("free", note);
+  test_service t(s.app);
+  t.publish("bounded", order{1, "tea"});
+  t.publish("free", order{1, "tea"});
+  EXPECT_EQ(left, (std::vector<millrace::duration>{5s, millrace::duration::max()}));
+}

@@ -73,3 +73,30 @@ TEST(Routers, a_registrations_own_name_stays_when_its_address_moves) {
   t.publish("eu.orders", order{1, "tea"});
   t.subscription("billing").called_once();
 }
+
+namespace {
+
+struct shipments {
+  static constexpr std::string_view name = "shipments";
+  using messages = millrace::messages<order>;
+};
+
+millrace::task<void> ship(const order& o, millrace::out<shipments> out) {
+  const auto sent = co_await out.publish("shipped", o);
+  EXPECT_TRUE(sent);
+}
+
+} // namespace
+
+// core 3.47
+TEST(Routers, outputs_of_their_registrations_go_through_the_services_layers) {
+  orders_service s;
+  auto layered = make_log();
+  s.app.use(noting_layer(layered));
+  millrace::router<memory::broker> routes("eu.");
+  routes.subscribe("orders", ship).bind<shipments>(s.on.publisher());
+  s.on.include(std::move(routes));
+  test_service t(s.app);
+  t.publish("eu.orders", order{1, "tea"});
+  EXPECT_EQ(*layered, (std::vector<std::string>{"shipped"}));
+}

@@ -132,3 +132,14 @@ TEST(Transactions, after_the_shutdown_they_answer_closed) {
   ASSERT_FALSE(late);
   EXPECT_TRUE(late.error() == millrace::errc::closed);
 }
+
+// core 3.46
+TEST(Transactions, their_messages_go_through_the_services_layers) {
+  counted_service s;
+  auto layered = make_log();
+  s.app.use(noting_layer(layered));
+  test_service t(s.app);
+  ASSERT_TRUE(t.drive(two_orders(s.pub, s.seen, end::commit)));
+  EXPECT_EQ(*layered, (std::vector<std::string>{"orders", "orders"}));
+  EXPECT_EQ(*s.seen, (std::vector<std::string>{"1", "2"}));
+}

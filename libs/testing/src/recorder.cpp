@@ -12,6 +12,10 @@ bool names(const record_filter& of, std::string_view broker, std::string_view na
   return of.name == name && (of.broker.empty() || of.broker == broker);
 }
 
+bool names(const record_filter& of, const recorded_publish& p) noexcept {
+  return names(of, p.broker, of.by_output ? p.output : p.destination);
+}
+
 } // namespace
 
 std::string_view to_string(outcome_kind kind) noexcept {
@@ -77,6 +81,7 @@ void recorder::published(const published_event& event) noexcept {
   seen.destination = event.destination;
   seen.payload = as_text(event.payload);
   if (event.headers != nullptr) seen.headers = *event.headers;
+  seen.output = event.output;
   {
     const std::scoped_lock lock(mutex_);
     publishes_.push_back(std::move(seen));
@@ -97,7 +102,7 @@ std::vector<recorded_publish> recorder::publishes(const record_filter& of) const
   const std::scoped_lock lock(mutex_);
   std::vector<recorded_publish> found;
   for (const auto& p : publishes_) {
-    if (names(of, p.broker, p.destination)) found.push_back(p);
+    if (names(of, p)) found.push_back(p);
   }
   return found;
 }
@@ -117,7 +122,7 @@ std::size_t recorder::calls(const record_filter& of) const {
 std::size_t recorder::publish_count(const record_filter& of) const {
   const std::scoped_lock lock(mutex_);
   return static_cast<std::size_t>(
-      std::ranges::count_if(publishes_, [&](const recorded_publish& p) { return names(of, p.broker, p.destination); }));
+      std::ranges::count_if(publishes_, [&](const recorded_publish& p) { return names(of, p); }));
 }
 
 std::string recorder::published_summary(std::string_view broker) const {

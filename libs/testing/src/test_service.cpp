@@ -60,7 +60,10 @@ subscription_view test_service::subscription(std::string_view name) const {
   return {harness_->record(), harness_->subscription(std::nullopt, name)};
 }
 published_view test_service::published(std::string_view destination) const {
-  return {harness_->record(), {{}, std::string(destination)}};
+  return {harness_->record(), {{}, std::string(destination), false}};
+}
+published_view test_service::published_through(std::string_view output) const {
+  return {harness_->record(), {{}, std::string(output), true}};
 }
 
 void test_service::settle() { harness_->time().settle(); }

@@ -11,6 +11,11 @@ virtual_runtime::virtual_runtime(std::chrono::milliseconds external_bound) : ext
 
 void virtual_runtime::post(job& work) noexcept {
   const std::scoped_lock lock(mutex_);
+  queue(work);
+}
+
+/// Under the mutex.
+void virtual_runtime::queue(job& work) noexcept {
   work.next = nullptr;
   if (last_ != nullptr)
     last_->next = &work;
@@ -58,6 +63,12 @@ void virtual_runtime::external_end() noexcept {
   const std::scoped_lock lock(mutex_);
   --external_;
   changed_.notify_all();
+}
+
+void virtual_runtime::external_post(job& work) noexcept {
+  const std::scoped_lock lock(mutex_);
+  queue(work);
+  --external_;
 }
 
 /// The next job; waits for outside work while some is open. Null: quiescent, or the bound is over: `open` says which.

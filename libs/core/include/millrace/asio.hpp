@@ -47,8 +47,7 @@ template <class Launch, class... Results> class asio_awaiter {
     template <class... A> void operator()(A&&... results) {
       runtime& rt = *owner_->rt_;
       owner_->results_.emplace(std::forward<A>(results)...);
-      rt.post(owner_->resume_); // from here on the awaiter may be gone
-      rt.external_end();
+      rt.external_post(owner_->resume_); // from here on the awaiter and the runtime may be gone
     }
 
    private:

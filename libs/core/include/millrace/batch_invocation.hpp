@@ -41,7 +41,10 @@ class batch_invocation {
 
   void bind(const invocation_binding& to) noexcept { ctx_.bind(to); }
   /// The batch's context speaks of its first element.
-  void attach(incoming& first) noexcept { ctx_.attach(first); }
+  void attach(incoming& first, std::size_t size) noexcept {
+    ctx_.attach(first);
+    ctx_.batch_size_ = size;
+  }
   void detach() noexcept {
     ctx_.detach();
     failure_.reset();

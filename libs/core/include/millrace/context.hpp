@@ -4,6 +4,8 @@
 #include <millrace/outcome.hpp>
 #include <millrace/runtime.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,6 +27,8 @@ struct publish_cell;
 struct bound_output {
   const void* tag = nullptr;
   std::shared_ptr<publish_cell> cell;
+  std::string_view name;
+  const void* writers = nullptr; ///< the marker's `output_writers`
 };
 } // namespace detail
 
@@ -57,13 +61,24 @@ class context {
   [[nodiscard]] std::string_view reply_to() const { return message_->reply_to(); }
   /// Which delivery of this message it is, the first is 1: the broker's count, or else the copies' header.
   [[nodiscard]] std::uint32_t attempt() const { return attempt_of(*message_); }
+  /// How many messages the call of a batch handler has; 0: the handler takes single messages.
+  [[nodiscard]] std::size_t batch_size() const noexcept { return batch_size_; }
+
+  /// When the answer is due at the latest, on the service's clock, as middleware that limits the time said
+  /// (`resilience::timeout`). Nothing is abandoned then: it is for bounds of the handler's own waits.
+  [[nodiscard]] std::optional<time_point> deadline() const noexcept {
+    return deadline_ == time_point::max() ? std::nullopt : std::optional(deadline_);
+  }
+  /// For middleware. An earlier deadline stays.
+  void limit(time_point due) noexcept { deadline_ = std::min(deadline_, due); }
+
   /// A field of this broker's deliveries, or null where the delivery has none.
   template <class T, class Broker> [[nodiscard]] const T* field(const field_key<T, Broker>& key) const {
     return static_cast<const T*>(message_->field(key));
   }
 
   /// The publisher that an output is bound to; handlers take `out<Marker>` instead.
-  [[nodiscard]] detail::publish_cell& output(const void* tag) const noexcept;
+  [[nodiscard]] const detail::bound_output& output(const void* tag) const noexcept;
 
   /// The service's clock and scheduler.
   [[nodiscard]] millrace::runtime& runtime() const noexcept { return *runtime_; }
@@ -98,11 +113,14 @@ class context {
   void attach(incoming& m) noexcept { message_ = &m; }
   void detach() noexcept {
     message_ = nullptr;
+    deadline_ = time_point::max();
     if (edited_) edited_.reset();
     if (hooks_) hooks_.reset();
   }
 
   incoming* message_ = nullptr;
+  std::size_t batch_size_ = 0;
+  time_point deadline_ = time_point::max();
   std::string_view subscription_;
   millrace::runtime* runtime_ = nullptr;
   const void* state_ = nullptr;

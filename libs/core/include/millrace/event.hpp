@@ -3,8 +3,10 @@
 #include <millrace/runtime.hpp>
 #include <millrace/task.hpp>
 
+#include <atomic>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,6 +35,9 @@ class event {
 
    private:
     friend class event;
+    /// A bounded wait begins in two steps, and whoever comes second goes on with it: the one that began it, or the one
+    /// that ends it.
+    [[nodiscard]] bool second() noexcept { return met_.exchange(true, std::memory_order_acq_rel); }
     struct wake_timer : timer {
       explicit wake_timer(waiter& self) noexcept;
       waiter* owner;
@@ -45,6 +50,7 @@ class event {
     std::optional<time_point> due_;
     std::coroutine_handle<> handle_;
     bool timed_out_ = false;
+    std::atomic<bool> met_ = false;
     wake_timer timer_;
     resume_job resume_;
   };
@@ -55,12 +61,15 @@ class event {
   [[nodiscard]] waiter wait_until(time_point due) noexcept { return {*this, due}; }
 
  private:
-  [[nodiscard]] waiter* take_waiter() noexcept;
+  static constexpr std::uintptr_t unset = 0;
+  static constexpr std::uintptr_t set_already = 1;
   runtime* runtime_;
-  mutable std::mutex mutex_;
-  bool set_ = false;
-  waiter* waiting_ = nullptr;
+  std::atomic<std::uintptr_t> state_ = unset; ///< or the waiter
 };
+
+namespace detail {
+struct detached;
+}
 
 /// Coroutines that run on their own and are counted, so that a shutdown can wait for them.
 class task_group {
@@ -79,8 +88,7 @@ class task_group {
     std::size_t running = 0;
     event empty;
   };
-  struct detached;
-  static detached run(std::shared_ptr<counted> count, task<void> work, const char* what);
+  static detail::detached run(std::shared_ptr<counted> count, task<void> work, const char* what);
   std::shared_ptr<counted> idle_;
 };
 

@@ -57,6 +57,8 @@ class header_map {
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
   [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
   std::uint32_t store(std::string_view text);
+  void append(std::string_view name, std::string_view value);
+  void shift(std::size_t i, std::uint32_t by) noexcept;
 
   std::string text_;
   std::vector<slot> slots_;

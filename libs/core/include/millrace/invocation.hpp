@@ -66,6 +66,11 @@ class invocation {
     return answer_.kind() == settlement_kind::ack && !answer_.has_continuation() && !ctx_.hooks_ && !has_reply_ &&
            !failure_;
   }
+  /// The answer is an acknowledgement after a reply, and nothing else.
+  [[nodiscard]] bool is_plain_reply() const noexcept {
+    return has_reply_ && answer_.kind() == settlement_kind::ack && !answer_.has_continuation() && !ctx_.hooks_ &&
+           !failure_;
+  }
   /// Middleware answered in the handler's place, or changed its answer.
   void replace_answer(outcome o) noexcept { answer_ = std::move(o); }
   /// After the settlement: forgets the message.

@@ -61,6 +61,8 @@ class middleware {
   middleware& operator=(const middleware&) = default;
   virtual ~middleware() = default;
   virtual task<outcome> around(context& ctx, next_handler next) = 0;
+  /// Why it must not wrap a batch handler, for the error that refuses the start; empty: it may.
+  [[nodiscard]] virtual std::string_view refuses_batches() const noexcept { return {}; }
 };
 
 /// Several interceptors as one, called without dynamic dispatch: `static_chain(tracing{}, counting{})`. The first is

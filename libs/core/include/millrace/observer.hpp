@@ -34,6 +34,7 @@ struct published_event {
   std::string_view destination;
   bytes_view payload;
   const header_map* headers = nullptr;
+  std::string_view output; ///< the marker's name, if a handler published it through an `out<Marker>`
 };
 
 /// Sees everything a service does; the test harness records with it. Called from any thread.

@@ -179,15 +179,21 @@ template <class Policy, class T, std::uint32_t Open, bool Headed> class [[nodisc
 
 namespace detail {
 
-template <class Policy, class Codec, class T> auto start_message(publish_cell& cell, const T& value) {
+/// `encode` writes a `T` into a buffer; JSON is the content type that goes without saying.
+template <class Policy, class T, class Encode>
+auto start_message(publish_cell& cell, const T& value, Encode encode, std::string_view content_type) {
   outbound_pieces<Policy> pieces(cell);
   auto& more = pieces.more();
-  if (auto encoded = Codec::encode(value, more.encoded); !encoded) more.refused = std::move(encoded).error();
+  if (result<void> encoded = encode(value, more.encoded); !encoded) more.refused = std::move(encoded).error();
   pieces.message.payload = as_bytes(more.encoded);
-  if constexpr (Codec::content_type != std::string_view("application/json"))
-    more.headers.set("content-type", Codec::content_type);
+  if (content_type != "application/json") more.headers.set("content-type", content_type);
   if constexpr (fixed_destination<T>) pieces.message.destination = T::destination;
   return outbound<Policy, T, open_parts<T>(), !declares_headers<T>>(std::move(pieces));
+}
+
+template <class Policy, class Codec, class T> auto start_message(publish_cell& cell, const T& value) {
+  return start_message<Policy>(
+      cell, value, [](const T& from, byte_buffer& into) { return Codec::encode(from, into); }, Codec::content_type);
 }
 
 template <class Policy> auto start_bytes(publish_cell& cell, bytes_view payload) noexcept {

@@ -44,6 +44,11 @@ class publish_operation {
   }
   /// The same, of a transport that answers nothing: accepted, with an empty receipt.
   void complete_now() noexcept { state_.store(state::done, std::memory_order_relaxed); }
+  /// Accepted at this position of a stream.
+  void accept(std::uint64_t sequence) noexcept {
+    sequence_ = sequence;
+    complete_now();
+  }
   /// From any thread, inside `publish` or later. Resumes the waiter on the runtime.
   void complete(result<receipt> answer) noexcept;
 
@@ -51,11 +56,13 @@ class publish_operation {
   void resume_on(runtime& rt) noexcept { runtime_ = &rt; }
 
   [[nodiscard]] bool done() const noexcept { return state_.load(std::memory_order_acquire) == state::done; }
+  /// Of one that is done: no error.
+  [[nodiscard]] bool accepted() const noexcept { return !answer_ || answer_->has_value(); }
   /// False: it is done already and the waiter need not suspend.
   bool wait(std::coroutine_handle<> waiter) noexcept;
   [[nodiscard]] result<receipt> take() noexcept {
     if (!answer_) [[likely]]
-      return receipt{};
+      return receipt{{}, sequence_};
     return std::move(*answer_);
   }
 
@@ -70,7 +77,8 @@ class publish_operation {
   std::coroutine_handle<> waiter_;
   std::atomic<state> state_ = state::started;
   resume_job resume_;
-  std::optional<result<receipt>> answer_; ///< none: accepted, and nothing more is known
+  std::uint64_t sequence_ = 0;
+  std::optional<result<receipt>> answer_; ///< none: accepted, and no more is known than the position
 };
 
 /// An answer to a request.

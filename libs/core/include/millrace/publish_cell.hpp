@@ -15,6 +15,8 @@ namespace millrace {
 
 namespace detail {
 
+struct detached;
+
 /// The address of this names an output's marker without RTTI.
 template <class Marker> inline constexpr char output_tag = 0;
 
@@ -29,16 +31,19 @@ struct publish_cell {
   publish_pipeline pipeline;
   std::atomic<bool> in_transaction = false; ///< a borrowed one is open
   bool piped = false;                       ///< the pipeline does something; set at start
+  std::string_view output;                  ///< the name of the handler's output that leads here, for observers
 
   /// `errc::not_connected` before the service started. `origin`: the delivery that a reply answers.
   void publish(const outgoing& message, publish_operation& op, context* origin = nullptr) noexcept;
   /// The same for a request; what is lent stays until the task ended.
-  task<result<reply_message>> request(outgoing message, duration timeout);
+  task<result<reply_message>> request(const outgoing& message, duration timeout);
+  /// Another way to the same port, for messages that are to be told apart.
+  [[nodiscard]] std::shared_ptr<publish_cell> copy() const;
 
  private:
-  struct detached;
   [[gnu::noinline]] detached publish_through(outgoing message, publish_operation& op, context* origin);
   [[gnu::cold]] static void refuse(const outgoing& message, publish_operation& op) noexcept;
+  task<result<reply_message>> request_through(publish_port& to, outgoing message, duration timeout);
   task<result<receipt>> send(publish_draft& draft);
   void tell(const outgoing& message) noexcept;
 };
@@ -61,6 +66,8 @@ class publish_awaiter {
     return operation_.done();
   }
   bool await_suspend(std::coroutine_handle<> waiter) noexcept { return operation_.wait(waiter); }
+  /// Once it is ready: whether the answer is no error.
+  [[nodiscard]] bool accepted() const noexcept { return (refused_ == nullptr || !*refused_) && operation_.accepted(); }
   [[nodiscard]] result<receipt> await_resume() noexcept {
     if (refused_ != nullptr && *refused_) [[unlikely]]
       return fail(std::move(**refused_));

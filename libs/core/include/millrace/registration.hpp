@@ -110,9 +110,12 @@ class registration {
   registration& on_exception(failure_policy policy);
   /// What becomes of a payload that does not decode. Default: `drop`.
   registration& on_undecodable(failure_policy policy);
-  /// Says where the handler's `out<Marker>` leads: a publisher of this broker, or of another one of the service.
-  template <output_marker Marker, class Policy> registration& bind(const publisher<Policy>& to) {
-    plan_->outputs.push_back({out<Marker>::tag(), to.cell()});
+  /// Says where the handler's `out<Marker>` leads, and in which codec: a publisher of this broker, or of another one of
+  /// the service.
+  template <output_marker Marker, class Codec = json_codec, class Policy>
+  registration& bind(const publisher<Policy>& to) {
+    using writers = detail::output_writers<typename Marker::messages>;
+    plan_->outputs.push_back({out<Marker>::tag(), to.cell(), out<Marker>::name(), writers::template of<Codec>()});
     return *this;
   }
   /// Wraps this handler alone, inside the scope's and the service's middleware. The first one added is outermost.

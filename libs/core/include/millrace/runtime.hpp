@@ -82,6 +82,9 @@ class runtime {
   /// Brackets work that the runtime cannot see (a socket, a foreign thread), so that a test waits for its end.
   virtual void external_begin() noexcept {}
   virtual void external_end() noexcept {}
+  /// `post` and `external_end` in one step, for the end of outside work that wakes somebody: what it wakes may destroy
+  /// the runtime before a second call.
+  virtual void external_post(job& work) noexcept { post(work); }
 };
 
 /// Thrown by a wait that the stopping service gave up. Dispatch leaves the message unsettled: the broker redelivers it.

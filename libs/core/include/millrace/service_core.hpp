@@ -60,10 +60,9 @@ class broker_entry {
   result<void> pair_publishers(runtime& rt, observer* watcher,
                                const std::vector<std::shared_ptr<publish_layer>>& layers);
   /// The run and its observer are gone; the handles of publishers may outlive both.
-  void forget_watcher() noexcept {
-    for (auto& pairing : pairings_)
-      pairing.cell->watcher = nullptr;
-  }
+  void forget_watcher() noexcept;
+  /// Makes the publishes of each output known by its name, once the publishers are live.
+  void name_outputs();
 
   [[nodiscard]] const std::string& label() const noexcept { return label_; }
   /// The label, or where there is none the address.

@@ -101,7 +101,7 @@ bool batch_lane::call_handler() noexcept {
     finished();
     return true;
   }
-  call_->attach(*elements_.front());
+  call_->attach(*elements_.front(), elements_.size());
   try {
     if (call_.start(meeting_, handler_end_) == invocation::verdict::suspended) return false;
   } catch (...) {
@@ -184,6 +184,7 @@ task<void> batch_lane::settle_elements() {
     ending how = element_ending(i);
     how.call = number;
     how.batch_size = elements_.size();
+    if (settle_at_once(*loop_, *elements_[i], how)) continue;
     co_await settle_element(*loop_, *elements_[i], std::move(how));
   }
   if (failed_) co_return;

@@ -10,23 +10,15 @@ namespace millrace {
 
 consume_chain::consume_chain(detail::consume_links links)
     : links_(std::move(links)),
-      suspends_(std::ranges::any_of(links_, [](const auto& l) { return l.suspending != nullptr; })) {}
-
-std::optional<outcome> consume_chain::before(context& ctx, std::size_t& ran) const {
-  for (ran = 0; ran < links_.size(); ++ran) {
-    if (auto stop = links_[ran].plain->before(ctx)) return stop;
-  }
-  return std::nullopt;
+      suspends_(std::ranges::any_of(links_, [](const auto& l) { return l.suspending != nullptr; })) {
+  if (suspends_) return;
+  for (const auto& link : links_)
+    plain_.push_back(link.plain.get());
 }
 
-void consume_chain::after(context& ctx, outcome& answer, std::size_t ran) const {
-  while (ran > 0)
-    links_[--ran].plain->after(ctx, answer);
-}
-
-void consume_chain::failed(context& ctx, std::string_view what, std::size_t ran) const noexcept {
-  while (ran > 0)
-    links_[--ran].plain->failed(ctx, what);
+void consume_chain::failed(context& ctx, std::string_view what, interceptors ran) noexcept {
+  while (ran.last != ran.first)
+    (*--ran.last)->failed(ctx, what);
 }
 
 task<outcome> chain_run::call(std::size_t position) {

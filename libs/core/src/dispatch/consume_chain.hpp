@@ -2,7 +2,7 @@
 
 #include <millrace/middleware.hpp>
 
-#include <cstddef>
+#include <vector>
 
 namespace millrace {
 
@@ -16,13 +16,23 @@ class consume_chain {
   [[nodiscard]] bool suspends() const noexcept { return suspends_; }
   [[nodiscard]] const detail::consume_links& links() const noexcept { return links_; }
 
-  /// The interceptors of a chain that does not suspend, inwards; `ran` counts those whose `after` is due.
-  [[nodiscard]] std::optional<outcome> before(context& ctx, std::size_t& ran) const;
-  void after(context& ctx, outcome& answer, std::size_t ran) const;
-  void failed(context& ctx, std::string_view what, std::size_t ran) const noexcept;
+  /// Of a chain that does not suspend: its members, outermost first.
+  struct interceptors {
+    interceptor* const* first;
+    interceptor* const* last;
+  };
+  [[nodiscard]] interceptors plain() const noexcept { return {plain_.data(), plain_.data() + plain_.size()}; }
+
+  /// Outwards, for the members whose `before` went through.
+  static void after(context& ctx, outcome& answer, interceptors ran) {
+    while (ran.last != ran.first)
+      (*--ran.last)->after(ctx, answer);
+  }
+  static void failed(context& ctx, std::string_view what, interceptors ran) noexcept;
 
  private:
   detail::consume_links links_;
+  std::vector<interceptor*> plain_;
   bool suspends_ = false;
 };
 

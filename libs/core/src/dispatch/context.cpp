@@ -15,9 +15,9 @@ void context::append(std::unique_ptr<detail::settled_hook> hook) noexcept {
   *end = std::move(hook);
 }
 
-detail::publish_cell& context::output(const void* tag) const noexcept {
+const detail::bound_output& context::output(const void* tag) const noexcept {
   for (const auto& bound : *outputs_) {
-    if (bound.tag == tag) return *bound.cell;
+    if (bound.tag == tag) return bound;
   }
   std::unreachable(); // a missing binding is refused before the start
 }

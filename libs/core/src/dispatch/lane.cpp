@@ -60,6 +60,7 @@ bool lane::finish() noexcept {
     finished();
     return true;
   }
+  if (call_->is_plain_reply() && !loop_->watched()) return finish_reply();
   ending how;
   how.chosen = std::move(call_->answer());
   if (call_->failure()) {
@@ -69,8 +70,27 @@ bool lane::finish() noexcept {
   return finish_with(std::move(how));
 }
 
+/// A reply that the broker takes at once needs no coroutine.
+bool lane::finish_reply() noexcept {
+  reply_.emplace(loop_->plan(), *call_, *current_);
+  ending how;
+  if (reply_->start()) {
+    if (reply_->accepted()) [[likely]] {
+      reply_.reset();
+      if (current_->settles()) loop_->retries().settle_plainly(*current_, {});
+      finished();
+      return true;
+    }
+    how = reply_failed(*loop_, reply_->take().error());
+    reply_.reset();
+  } else {
+    how.chosen = ack();
+  }
+  return finish_with(std::move(how));
+}
+
 bool lane::finish_with(ending how) noexcept {
-  settling_ = settle_call(*loop_, *call_, *current_, std::move(how));
+  settling_ = settle_call(*loop_, *call_, *current_, std::move(how), reply_ ? &*reply_ : nullptr);
   meeting_.reset();
   settling_.start(settle_end_);
   if (!meeting_.leave()) return false;
@@ -85,6 +105,8 @@ void lane::settled() noexcept {
 
 void lane::finished() noexcept {
   settling_.reset();
+  if (reply_) [[unlikely]]
+    reply_.reset();
   call_->detach();
   std::exchange(current_, nullptr)->release();
 }

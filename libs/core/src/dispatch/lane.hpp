@@ -1,9 +1,11 @@
 #pragma once
 
 #include "dispatch/chained_call.hpp"
+#include "dispatch/replies.hpp"
 #include "dispatch/worker.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace millrace {
 
@@ -18,12 +20,14 @@ class lane final : public worker {
   [[nodiscard]] bool handle(incoming& m) noexcept;
   void handler_ended() noexcept;
   [[nodiscard]] bool finish() noexcept;
+  [[nodiscard]] bool finish_reply() noexcept;
   [[nodiscard]] bool finish_with(ending how) noexcept;
   void settled() noexcept;
   void finished() noexcept;
 
   chained_call<invocation> call_;
   incoming* current_ = nullptr;
+  std::optional<reply_publish> reply_;
   task<void> settling_;
   step_end<lane, &lane::handler_ended> handler_end_;
   step_end<lane, &lane::settled> settle_end_;

@@ -36,9 +36,16 @@ task<bool> redelivery::apply(incoming& m, settlement wanted, std::string_view wh
 }
 
 bool redelivery::settle_plainly(incoming& m, settlement how) const {
-  auto settled = m.settle(how);
-  if (settled || settled.error() == errc::unsupported) return true;
-  report("the settlement was refused: " + settled.error().message());
+  const auto settled = m.settle(how);
+  if (settled) [[likely]]
+    return true;
+  return not_settled(settled.error());
+}
+
+/// Whether what the transport said is no failure of the settlement.
+[[gnu::cold, gnu::noinline]] bool redelivery::not_settled(const error& why) const {
+  if (why == errc::unsupported) return true;
+  report("the settlement was refused: " + why.message());
   return false;
 }
 

@@ -20,6 +20,7 @@ class redelivery {
   bool settle_plainly(incoming& m, settlement how) const;
 
  private:
+  [[nodiscard]] bool not_settled(const error& why) const;
   [[nodiscard]] bool spent(incoming& m) const;
   [[nodiscard]] std::string_view copy_address() const noexcept;
   task<bool> bury(incoming& m, settlement wanted, std::string_view why);

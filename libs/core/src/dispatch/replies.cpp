@@ -7,31 +7,6 @@
 namespace millrace {
 namespace {
 
-/// One reply through a cell: its content type, the registration's own transforms, then the publisher's pipeline.
-task<result<void>> publish_reply(const detail::subscription_plan& plan, detail::publish_cell& through,
-                                 const reply_form& form, std::string_view destination, bytes_view payload,
-                                 context& origin, std::string_view correlation = {}) {
-  header_map headers;
-  if (!correlation.empty()) headers.set("correlation-id", correlation);
-  if (!form.content_type.empty() && form.content_type != json_codec::content_type) {
-    headers.set(content_type_header, form.content_type);
-  }
-  outgoing message{destination, payload, headers.empty() ? nullptr : &headers};
-  std::optional<publish_draft> draft;
-  if (!plan.reply_transforms.empty()) {
-    draft.emplace(message, header_map(), through.pipeline.make_options(nullptr), &origin);
-    for (const auto& change : plan.reply_transforms) {
-      auto changed = change(*draft);
-      if (!changed) co_return fail(std::move(changed).error());
-    }
-    message = draft->message();
-  }
-  publish_awaiter reply(through, message, &origin);
-  auto sent = co_await reply;
-  if (!sent) co_return fail(std::move(sent).error());
-  co_return result<void>{};
-}
-
 std::string_view destination_of(const detail::subscription_plan& plan, const reply_form& form) noexcept {
   if (!form.destination.empty()) return form.destination;
   if (plan.reply_to) return *plan.reply_to;
@@ -40,27 +15,62 @@ std::string_view destination_of(const detail::subscription_plan& plan, const rep
 
 task<result<void>> publish_all(const detail::subscription_plan& plan, batch_invocation& call,
                                detail::publish_cell& through) {
-  const reply_form form = plan.batch_handler->replies();
-  for (const byte_buffer& reply : call.replies()) {
-    auto sent = co_await publish_reply(plan, through, form, destination_of(plan, form), as_bytes(reply), call.ctx());
-    if (!sent) co_return sent;
+  for (const byte_buffer& payload : call.replies()) {
+    outgoing_reply reply(plan, call, as_bytes(payload));
+    publish_awaiter publishing(through, reply.message(), &call.ctx(), reply.refused());
+    auto sent = co_await publishing;
+    if (!sent) co_return fail(std::move(sent).error());
   }
   co_return result<void>{};
 }
 
 } // namespace
 
-task<result<void>> send_reply(const detail::subscription_plan& plan, invocation& call, incoming& m) {
+outgoing_reply::outgoing_reply(const detail::subscription_plan& plan, invocation& call, incoming& m) {
   const reply_form form = plan.handler->replies();
-  std::string_view destination = destination_of(plan, form);
+  message_.destination = destination_of(plan, form);
+  message_.payload = call.reply();
   std::string_view correlation;
-  if (destination.empty()) {
-    destination = m.reply_to();
+  if (message_.destination.empty()) {
+    message_.destination = m.reply_to();
+    if (message_.destination.empty()) return;
     correlation = m.headers().get("correlation-id").value_or(""); // what the sender knows its question by
   }
-  if (destination.empty()) co_return result<void>{};
-  auto sent = co_await publish_reply(plan, *plan.replies, form, destination, call.reply(), call.ctx(), correlation);
-  co_return sent;
+  add_headers(form, correlation);
+  if (!plan.reply_transforms.empty()) transform(plan, call.ctx());
+}
+
+outgoing_reply::outgoing_reply(const detail::subscription_plan& plan, batch_invocation& call, bytes_view payload) {
+  const reply_form form = plan.batch_handler->replies();
+  message_.destination = destination_of(plan, form);
+  message_.payload = payload;
+  add_headers(form, {});
+  if (!plan.reply_transforms.empty()) transform(plan, call.ctx());
+}
+
+void outgoing_reply::add_headers(const reply_form& form, std::string_view correlation) {
+  if (!correlation.empty()) headers_.set("correlation-id", correlation);
+  if (!form.content_type.empty() && form.content_type != json_codec::content_type)
+    headers_.set(content_type_header, form.content_type);
+  if (!headers_.empty()) message_.headers = &headers_;
+}
+
+void outgoing_reply::transform(const detail::subscription_plan& plan, context& origin) {
+  draft_.emplace(message_, header_map(), plan.replies->pipeline.make_options(nullptr), &origin);
+  try {
+    for (const auto& change : plan.reply_transforms) {
+      auto changed = change(*draft_);
+      if (changed) continue;
+      refused_ = std::move(changed).error();
+      return;
+    }
+    message_ = draft_->message();
+  } catch (const std::exception& e) {
+    refused_.emplace(errc::publish,
+                     "a reply to '" + std::string(message_.destination) + "': a transform threw: " + e.what());
+  } catch (...) {
+    refused_.emplace(errc::publish, "a reply to '" + std::string(message_.destination) + "': a transform threw");
+  }
 }
 
 task<result<void>> send_batch_replies(const detail::subscription_plan& plan, batch_invocation& call) {

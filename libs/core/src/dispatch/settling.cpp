@@ -1,6 +1,5 @@
 #include "dispatch/settling.hpp"
 
-#include "dispatch/replies.hpp"
 #include "dispatch/subscription_loop.hpp"
 
 #include <millrace/log.hpp>
@@ -56,33 +55,60 @@ ending reply_failed(const subscription_loop& loop, const error& why) {
   return how;
 }
 
-task<void> settle_element(subscription_loop& loop, incoming& m, ending how) {
+namespace {
+
+/// After the settlement, or after it was left.
+void settled_as(subscription_loop& loop, incoming& m, ending& how, settlement wanted, bool settled) {
+  tell(loop, m, how, wanted);
+  if (settled && how.chosen->has_continuation()) run_continuations(loop, how.chosen->take_continuations(), wanted.kind);
+}
+
+/// Both kinds of continuation run after the same settlement.
+void take_over(outcome& chosen, std::unique_ptr<detail::settled_hook> registered) {
+  while (registered) {
+    auto rest = std::move(registered->next);
+    if (!registered->only || *registered->only == chosen.kind()) chosen.append(std::move(registered));
+    registered = std::move(rest);
+  }
+}
+
+bool wants_reply(invocation& call, const ending& how) {
+  return call.has_reply() && how.failure == handled_event::failure::none && how.chosen &&
+         how.chosen->kind() == settlement_kind::ack;
+}
+
+} // namespace
+
+bool settle_at_once(subscription_loop& loop, incoming& m, ending& how) {
   if (!how.chosen) {
     tell(loop, m, how, std::nullopt);
     if (how.stops_service) loop.failed_fast(how.text);
-    co_return;
+    return true;
   }
   const settlement wanted{how.chosen->kind(), how.chosen->delay()};
-  const bool settled = co_await loop.retries().apply(m, wanted, how.text);
-  tell(loop, m, how, wanted);
-  if (settled) run_continuations(loop, how.chosen->take_continuations(), wanted.kind);
+  if (wanted.kind != settlement_kind::ack && wanted.kind != settlement_kind::drop) return false;
+  settled_as(loop, m, how, wanted, loop.retries().settle_plainly(m, wanted));
+  return true;
 }
 
-task<void> settle_call(subscription_loop& loop, invocation& call, incoming& m, ending how) {
-  const bool acknowledged = how.chosen && how.chosen->kind() == settlement_kind::ack;
-  if (call.has_reply() && acknowledged && how.failure == handled_event::failure::none) {
-    auto sent = co_await send_reply(loop.plan(), call, m);
+task<void> settle_element(subscription_loop& loop, incoming& m, ending how) {
+  if (settle_at_once(loop, m, how)) co_return;
+  const settlement wanted{how.chosen->kind(), how.chosen->delay()};
+  const bool settled = co_await loop.retries().apply(m, wanted, how.text);
+  settled_as(loop, m, how, wanted, settled);
+}
+
+task<void> settle_call(subscription_loop& loop, invocation& call, incoming& m, ending how, reply_publish* begun) {
+  if (begun != nullptr) {
+    auto sent = co_await begun->started();
+    if (!sent) how = reply_failed(loop, sent.error());
+  } else if (wants_reply(call, how)) {
+    reply_publish reply(loop.plan(), call, m);
+    auto sent = co_await reply;
     if (!sent) how = reply_failed(loop, sent.error());
   }
-  auto registered = call.take_hooks();
-  if (how.chosen && registered) {
-    // Both kinds of continuation run after the same settlement.
-    while (registered) {
-      auto rest = std::move(registered->next);
-      if (!registered->only || *registered->only == how.chosen->kind()) how.chosen->append(std::move(registered));
-      registered = std::move(rest);
-    }
-  }
+  if (how.chosen) take_over(*how.chosen, call.take_hooks());
+  if (settle_at_once(loop, m, how)) co_return;
   co_await settle_element(loop, m, std::move(how));
 }
 

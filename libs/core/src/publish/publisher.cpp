@@ -1,23 +1,25 @@
+#include "runtime/detached.hpp"
+
 #include <millrace/publisher.hpp>
 
-#include <exception>
-
 namespace millrace::detail {
-struct publish_cell::detached {
-  struct promise_type {
-    static void* operator new(std::size_t size) { return allocate_frame(size); }
-    static void operator delete(void* frame, std::size_t size) noexcept { free_frame(frame, size); }
-    detached get_return_object() noexcept { return {}; }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() const noexcept { std::terminate(); }
-  };
-};
 
 void publish_cell::tell(const outgoing& message) noexcept {
   observer* to = watcher.load(std::memory_order_relaxed);
-  if (to != nullptr) to->published({broker, message.destination, message.payload, message.headers});
+  if (to != nullptr) to->published({broker, message.destination, message.payload, message.headers, output});
+}
+
+std::shared_ptr<publish_cell> publish_cell::copy() const {
+  auto made = std::make_shared<publish_cell>();
+  made->port = port;
+  made->runtime = runtime;
+  made->watcher = watcher.load();
+  made->broker = broker;
+  made->pipeline = pipeline;
+  made->piped = piped;
+  made->output = output;
+  made->live.store(live.load());
+  return made;
 }
 
 void publish_cell::refuse(const outgoing& message, publish_operation& op) noexcept {
@@ -57,25 +59,35 @@ task<result<receipt>> publish_cell::send(publish_draft& draft) {
   co_return co_await sent;
 }
 
-publish_cell::detached publish_cell::publish_through(outgoing message, publish_operation& op, context* origin) {
+detached publish_cell::publish_through(outgoing message, publish_operation& op, context* origin) {
   publish_draft draft(message, pipeline.base_headers, pipeline.make_options(message.options), origin);
   const send_draft send_it = [this](publish_draft& d) { return send(d); };
   auto sent = co_await run_pipeline(pipeline, draft, send_it);
   op.complete(std::move(sent));
 }
 
-task<result<reply_message>> publish_cell::request(outgoing message, duration timeout) {
+namespace {
+
+task<result<reply_message>> refuse_request(std::string destination) {
+  co_return fail(errc::not_connected, "request to '" + destination + "'");
+}
+
+} // namespace
+
+task<result<reply_message>> publish_cell::request(const outgoing& message, duration timeout) {
   publish_port* to = live.load(std::memory_order_acquire);
-  if (to == nullptr) co_return fail(errc::not_connected, "request to '" + std::string(message.destination) + "'");
-  if (!piped) {
-    tell(message);
-    co_return co_await to->request(message, timeout);
-  }
+  if (to == nullptr) return refuse_request(std::string(message.destination));
+  if (piped) return request_through(*to, message, timeout);
+  tell(message);
+  return to->request(message, timeout);
+}
+
+task<result<reply_message>> publish_cell::request_through(publish_port& to, outgoing message, duration timeout) {
   publish_draft draft(message, pipeline.base_headers, pipeline.make_options(message.options), nullptr);
   reply_message reply;
-  const send_draft send_it = [this, to, timeout, &reply](publish_draft& d) -> task<result<receipt>> {
+  const send_draft send_it = [this, &to, timeout, &reply](publish_draft& d) -> task<result<receipt>> {
     tell(d.message());
-    auto answered = co_await to->request(d.message(), timeout);
+    auto answered = co_await to.request(d.message(), timeout);
     if (!answered) co_return fail(std::move(answered).error());
     reply = std::move(*answered);
     co_return receipt{};

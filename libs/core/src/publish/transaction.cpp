@@ -20,13 +20,8 @@ class inside_transaction final : public publish_port {
 
 open_transaction::open_transaction(std::shared_ptr<publish_cell> parent, std::unique_ptr<transaction_port> port,
                                    bool borrowed)
-    : parent_(std::move(parent)), port_(std::move(port)), cell_(std::make_shared<publish_cell>()), borrowed_(borrowed) {
+    : parent_(std::move(parent)), port_(std::move(port)), cell_(parent_->copy()), borrowed_(borrowed) {
   cell_->port = std::make_shared<inside_transaction>(port_);
-  cell_->runtime = parent_->runtime;
-  cell_->watcher = parent_->watcher.load();
-  cell_->broker = parent_->broker;
-  cell_->pipeline = parent_->pipeline;
-  cell_->piped = parent_->piped;
   cell_->live.store(cell_->port.get(), std::memory_order_release);
 }
 

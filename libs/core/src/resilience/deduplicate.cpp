@@ -40,6 +40,10 @@ deduplicate& deduplicate::retry_in(duration delay) {
   return *this;
 }
 
+std::string_view deduplicate::refuses_batches() const noexcept {
+  return "deduplicate judges one message: wrap a handler of single messages";
+}
+
 std::string deduplicate::key_of(const context& ctx) const {
   std::string id = id_of_(ctx);
   if (id.empty()) return id;

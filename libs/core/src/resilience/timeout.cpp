@@ -20,12 +20,14 @@ class watchdog final : public timer {
       : timer([](timer& t) noexcept { static_cast<watchdog&>(t).bark(); }),
         about_{ctx.subscription(), ctx.subject(), limit}, tell_(&tell), runtime_(&ctx.runtime()) {
     const time_point now = runtime_->now();
-    runtime_->arm(*this, limit < time_point::max() - now ? now + limit : time_point::max());
+    due_ = limit < time_point::max() - now ? now + limit : time_point::max();
+    runtime_->arm(*this, due_);
   }
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
   ~watchdog() { static_cast<void>(end()); }
 
+  [[nodiscard]] time_point due() const noexcept { return due_; }
   /// True: the deadline came first.
   [[nodiscard]] bool end() noexcept {
     if (runtime_ != nullptr) fired_ = !std::exchange(runtime_, nullptr)->disarm(*this);
@@ -48,6 +50,7 @@ class watchdog final : public timer {
   overdue_handler about_;
   const timeout::observer* tell_;
   millrace::runtime* runtime_;
+  time_point due_;
   bool fired_ = false;
 };
 
@@ -79,6 +82,7 @@ outcome timeout::late_answer() const {
 
 task<outcome> timeout::around(context& ctx, next_handler next) {
   watchdog dog(ctx, limit_, tell_);
+  ctx.limit(dog.due());
   outcome answer = co_await next();
   const bool late = dog.end();
   if (!late || keep_ || redelivers(answer)) co_return answer;

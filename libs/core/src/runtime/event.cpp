@@ -1,3 +1,5 @@
+#include "runtime/detached.hpp"
+
 #include <millrace/event.hpp>
 #include <millrace/log.hpp>
 
@@ -12,9 +14,10 @@ event::waiter::wake_timer::wake_timer(waiter& self) noexcept
     : timer([](timer& t) noexcept {
         waiter* self = static_cast<wake_timer&>(t).owner;
         event& e = *self->event_;
-        if (e.take_waiter() != self) return; // set() was first
+        auto waiting = reinterpret_cast<std::uintptr_t>(self);
+        if (!e.state_.compare_exchange_strong(waiting, unset)) return; // set() was first
         self->timed_out_ = true;
-        e.runtime_->post(self->resume_);
+        if (self->second()) e.runtime_->post(self->resume_);
       }),
       owner(&self) {}
 
@@ -26,55 +29,37 @@ event::waiter::waiter(event& e, std::optional<time_point> due) noexcept
 
 bool event::waiter::await_suspend(std::coroutine_handle<> handle) noexcept {
   handle_ = handle;
-  event& e = *event_;
-  const std::scoped_lock lock(e.mutex_);
-  if (e.set_) return false;
-  if (due_) e.runtime_->arm(timer_, *due_);
-  e.waiting_ = this;
-  return true;
-}
-
-event::waiter* event::take_waiter() noexcept {
-  const std::scoped_lock lock(mutex_);
-  return std::exchange(waiting_, nullptr);
+  runtime& rt = *event_->runtime_;
+  const auto due = due_;
+  auto seen = unset;
+  if (!event_->state_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(this))) return false; // set
+  if (!due) return true; // resumed already, maybe
+  rt.arm(timer_, *due);
+  if (!second()) return true;
+  if (!timed_out_) static_cast<void>(rt.disarm(timer_));
+  return false;
 }
 
 void event::set() noexcept {
-  waiter* w = nullptr;
-  runtime* rt = runtime_;
-  {
-    const std::scoped_lock lock(mutex_);
-    set_ = true;
-    w = std::exchange(waiting_, nullptr);
+  runtime& rt = *runtime_;
+  const std::uintptr_t was = state_.exchange(set_already);
+  if (was == unset || was == set_already) return; // the event may be gone
+  auto& w = *reinterpret_cast<waiter*>(was);
+  if (w.due_) {
+    if (!w.second()) return;
+    static_cast<void>(rt.disarm(w.timer_));
   }
-  if (w == nullptr) return;
-  if (w->due_) rt->disarm(w->timer_);
-  rt->post(w->resume_);
+  rt.post(w.resume_);
 }
 
 void event::clear() noexcept {
-  const std::scoped_lock lock(mutex_);
-  set_ = false;
+  auto seen = set_already;
+  state_.compare_exchange_strong(seen, unset);
 }
 
-bool event::is_set() const noexcept {
-  const std::scoped_lock lock(mutex_);
-  return set_;
-}
+bool event::is_set() const noexcept { return state_.load() == set_already; }
 
-struct task_group::detached {
-  struct promise_type {
-    static void* operator new(std::size_t size) { return detail::allocate_frame(size); }
-    static void operator delete(void* frame, std::size_t size) noexcept { detail::free_frame(frame, size); }
-    detached get_return_object() noexcept { return {}; }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() const noexcept { std::terminate(); }
-  };
-};
-
-task_group::detached task_group::run(std::shared_ptr<counted> count, task<void> work, const char* what) {
+detail::detached task_group::run(std::shared_ptr<counted> count, task<void> work, const char* what) {
   std::string failure;
   try {
     co_await std::move(work);

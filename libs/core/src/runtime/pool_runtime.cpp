@@ -1,9 +1,11 @@
+#include <millrace/log.hpp>
 #include <millrace/pool_runtime.hpp>
 #include <millrace/timer_queue.hpp>
 
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -32,7 +34,8 @@ struct pool_runtime::state : std::enable_shared_from_this<state> {
   std::thread::id timer_thread;
   bool timers_cancelled = false;
   bool timers_stopping = false;
-  std::optional<time_point> next_check; ///< set: when to look whether the queue moves
+  time_point asleep_until = time_point::min(); ///< the timer thread waits, at most until then
+  std::optional<time_point> next_check;        ///< set: when to look whether the queue moves
   std::size_t taken_at_check = 0;
 
   std::mutex exit_mutex;
@@ -80,7 +83,9 @@ void pool_runtime::state::run_timers() {
     auto due = timers.next_due();
     if (next_check && (!due || *next_check < *due)) due = next_check;
     if (!due) {
+      asleep_until = time_point::max();
       timers_changed.wait(lock);
+      asleep_until = time_point::min();
       continue;
     }
     if (timer* t = timers.take_due(std::chrono::steady_clock::now())) {
@@ -92,7 +97,9 @@ void pool_runtime::state::run_timers() {
       timer_fired.notify_all();
       continue;
     }
+    asleep_until = *due;
     timers_changed.wait_until(lock, *due);
+    asleep_until = time_point::min();
   }
 }
 
@@ -117,7 +124,8 @@ void pool_runtime::state::relieve() noexcept {
   if (!stuck) return;
   try {
     launch(&state::run_jobs);
-  } catch (const std::system_error&) { // no more threads: what is queued waits
+  } catch (const std::system_error& e) {
+    log(log_level::warning, std::string("no further thread can be started, what is queued waits: ") + e.what());
   }
 }
 
@@ -139,17 +147,13 @@ pool_runtime::~pool_runtime() { stop(std::chrono::hours(24)); }
 
 void pool_runtime::post(job& work) noexcept {
   work.next = nullptr;
-  bool wake = false;
-  {
-    const std::scoped_lock lock(state_->jobs_mutex);
-    if (state_->last != nullptr)
-      state_->last->next = &work;
-    else
-      state_->first = &work;
-    state_->last = &work;
-    wake = state_->idle > 0;
-  }
-  if (wake) state_->jobs_ready.notify_one();
+  const std::scoped_lock lock(state_->jobs_mutex);
+  if (state_->last != nullptr)
+    state_->last->next = &work;
+  else
+    state_->first = &work;
+  state_->last = &work;
+  if (state_->idle > 0) state_->jobs_ready.notify_one(); // under the lock: what was posted may destroy the runtime
 }
 
 time_point pool_runtime::now() const noexcept { return std::chrono::steady_clock::now(); }
@@ -158,9 +162,11 @@ void pool_runtime::arm(timer& wake, time_point due) noexcept {
   {
     const std::scoped_lock lock(state_->timers_mutex);
     if (!state_->timers_cancelled || !wake.cancellable()) {
-      const auto next = state_->timers.next_due();
       state_->timers.arm(wake, due);
-      if (!next || due < *next) state_->timers_changed.notify_one();
+      if (due < state_->asleep_until) { // a bound that was disarmed leaves the thread asleep until its time
+        state_->asleep_until = time_point::min();
+        state_->timers_changed.notify_one();
+      }
       return;
     }
   }

@@ -164,6 +164,24 @@ detail::broker_entry::add_publisher(std::function<result<std::shared_ptr<publish
   return pairings_.back().cell;
 }
 
+void detail::broker_entry::forget_watcher() noexcept {
+  for (const auto& pairing : pairings_)
+    pairing.cell->watcher = nullptr;
+  for (const auto& plan : plans_) {
+    for (const auto& output : plan->outputs)
+      output.cell->watcher = nullptr;
+  }
+}
+
+void detail::broker_entry::name_outputs() {
+  for (const auto& plan : plans_) {
+    for (auto& output : plan->outputs) {
+      output.cell = output.cell->copy();
+      output.cell->output = output.name;
+    }
+  }
+}
+
 result<void> detail::broker_entry::pair_publishers(runtime& rt, observer* watcher,
                                                    const std::vector<std::shared_ptr<publish_layer>>& layers) {
   for (auto& [cell, pair] : pairings_) {

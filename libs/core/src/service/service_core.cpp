@@ -49,6 +49,24 @@ int report(exit_code code, std::string_view what = {}) {
 service_core::service_core(service_info info) : info_(std::move(info)) {}
 service_core::~service_core() = default;
 
+namespace {
+
+/// No middleware of the plan's chain refuses a batch handler.
+result<void> check_batches(const detail::subscription_plan& plan,
+                           std::initializer_list<const detail::consume_links*> chain) {
+  if (!plan.batch_handler) return {};
+  for (const auto* links : chain) {
+    for (const auto& link : *links) {
+      if (!link.suspending || link.suspending->refuses_batches().empty()) continue;
+      return fail(errc::invalid_options,
+                  "subscription '" + plan.name + "' takes batches: " + std::string(link.suspending->refuses_batches()));
+    }
+  }
+  return {};
+}
+
+} // namespace
+
 result<void> service_core::check() const {
   if (needs_state_ && !make_state_) {
     return fail(errc::invalid_options, "the service has a state type, but no on_startup that builds the state");
@@ -56,6 +74,8 @@ result<void> service_core::check() const {
   for (const auto& broker : brokers_) {
     for (const auto& plan : broker->plans()) {
       if (auto checked = plan->check(); !checked) return checked;
+      auto fits = check_batches(*plan, {&middleware_, &broker->middleware(), &plan->middleware});
+      if (!fits) return fits;
     }
   }
   return {};
@@ -98,6 +118,7 @@ result<void> service_core::run_until(task<void> until) {
 
 result<running_service> service_core::start() {
   auto hosted = std::make_unique<hosted_run>(shared_from_this(), thread_count());
+  hosted->watch_for_stop();
   if (auto started = sync_wait(hosted->run().start(connect_mode::live)); !started) {
     hosted_run::release(std::move(hosted));
     return fail(std::move(started).error());
@@ -120,38 +141,15 @@ running_service::~running_service() {
 
 health_probe running_service::health() const { return hosted_->run().health(); }
 
-void running_service::wait_until_stopping() {
-  sync_wait([](event& stopping) -> task<void> { co_await stopping.wait(); }(hosted_->run().stopping()));
-}
+void running_service::wait_until_stopping() { hosted_->wait_for_stop(); }
 
-namespace {
-
-/// Ends when `work` does, or when the service wants to stop, whichever is first.
-struct first_of {
-  explicit first_of(runtime& rt) : ready(rt) {}
-  event ready;
-};
-
-task<void> then_set(task<void> work, std::shared_ptr<first_of> first) {
-  co_await std::move(work);
-  first->ready.set();
-}
-
-} // namespace
-
-void running_service::wait_for(task<void> until) {
-  auto first = std::make_shared<first_of>(hosted_->rt());
-  task_group group(hosted_->rt());
-  hosted_->run().on_stopping([first] { first->ready.set(); });
-  if (hosted_->run().stopping().is_set()) first->ready.set();
-  group.spawn(then_set(std::move(until), first), "run_until");
-  sync_wait([](std::shared_ptr<first_of> f) -> task<void> { co_await f->ready.wait(); }(first));
-}
+void running_service::wait_for(task<void> until) { hosted_->wait_for_stop_or(std::move(until)); }
 
 result<void> running_service::shutdown() {
   if (!hosted_) return {};
   hosted_->rt().keep_moving(hosted_->run().core().shutdown_bound());
   auto stopped = sync_wait(hosted_->run().shutdown());
+  hosted_->give_up_guests();
   hosted_run::release(std::move(hosted_));
   return stopped;
 }

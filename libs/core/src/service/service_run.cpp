@@ -120,6 +120,7 @@ task<result<void>> service_run::open_subscriptions() {
   environment.fail_service = [this](error why) { fail(std::move(why)); };
   environment.stop_service = [this] { announce_stop(); };
   for (auto& broker : core_->brokers_) {
+    broker->name_outputs();
     for (const auto& plan : broker->plans()) {
       auto links = core_->middleware_;
       links.insert(links.end(), broker->middleware().begin(), broker->middleware().end());

@@ -23,8 +23,8 @@ namespace millrace::resilience {
 ///
 /// What remains: a crash between the effect and the mark repeats the effect when the message comes again. A reply of
 /// the handler (`reply`) is published after the mark: if that fails, the message comes again and is acknowledged, and
-/// the reply is lost; publish it in the handler instead. Not for batch handlers: it would judge the whole batch by its
-/// first element.
+/// the reply is lost; publish it in the handler instead. A batch handler under it is refused at start: the whole batch
+/// would be judged by its first element.
 ///
 /// Thread-safe. Costs a coroutine, the store, and a string for the id.
 class deduplicate final : public middleware {
@@ -43,6 +43,7 @@ class deduplicate final : public middleware {
   deduplicate& retry_in(duration delay);
 
   task<outcome> around(context& ctx, next_handler next) override;
+  [[nodiscard]] std::string_view refuses_batches() const noexcept override;
 
  private:
   [[nodiscard]] std::string key_of(const context& ctx) const;

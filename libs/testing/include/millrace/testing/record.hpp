@@ -55,12 +55,14 @@ struct recorded_publish {
   std::string destination;
   std::string payload;
   header_map headers;
+  std::string output; ///< the name of the handler's output that it left through; empty: through none
 };
 
 /// Names what to look for. An empty broker: on any.
 struct record_filter {
   std::string broker;
-  std::string name; ///< the subscription, or the destination
+  std::string name;       ///< the subscription, the destination, or the output
+  bool by_output = false; ///< of publishes: `name` is an output
 };
 
 /// Records everything a service does, in order. Thread-safe.

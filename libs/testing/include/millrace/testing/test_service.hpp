@@ -78,6 +78,9 @@ class test_service {
   [[nodiscard]] subscription_view subscription(std::string_view name) const;
   /// What went to this destination, on any broker.
   [[nodiscard]] published_view published(std::string_view destination) const;
+  /// What handlers published through the output of this name, to any destination, on any broker. What they published
+  /// otherwise is not in it: through a publisher of their own, or as a reply.
+  [[nodiscard]] published_view published_through(std::string_view output) const;
 
   /// In process: runs everything that can run without the clock moving, e.g. after a publish through a publisher of the
   /// service. Throws `unfinished_reaction`. Live, quiescence cannot be computed: throws `harness_error`.

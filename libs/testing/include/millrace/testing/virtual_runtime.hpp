@@ -32,6 +32,7 @@ class virtual_runtime final : public runtime {
   void cancel_waits() noexcept override;
   void external_begin() noexcept override;
   void external_end() noexcept override;
+  void external_post(job& work) noexcept override;
 
   /// Asked after every job; its error ends `run`, `advance` or `drive`. An empty function asks nothing.
   void guard(std::function<result<void>()> check) { guard_ = std::move(check); }
@@ -69,6 +70,7 @@ class virtual_runtime final : public runtime {
 
   result<void> drive_until(const bool& done);
   [[noreturn]] void give_up(std::unique_ptr<driven> work, error why);
+  void queue(job& work) noexcept;
   job* take_job(bool& open);
   [[nodiscard]] result<void> checked() const;
   [[nodiscard]] std::unexpected<error> still_outside() const;

@@ -32,6 +32,7 @@ class json_writer {
 
   void write_bool(bool value) { put(value ? std::string_view("true") : std::string_view("false")); }
   template <std::integral Integer> void write_integer(Integer value) {
+    if (value >= 0 && value < 10) return put(static_cast<char>('0' + value)); // counts and flags mostly are
     if constexpr (std::signed_integral<Integer>)
       write_signed(value);
     else
