@@ -9,6 +9,15 @@ bool requests(const broker_kit& kit) { return kit.can().requests; }
 bool refuses(const broker_kit& kit) { return kit.can().requests && kit.can().refuses_unheard; }
 bool honest(const broker_kit& kit) { return !kit.can().requests; }
 
+/// Where an answer goes, and what its asker knows the question by.
+struct return_address {
+  explicit return_address(const delivery& question)
+      : inbox(question.reply_to()), correlation(question.headers().get("correlation-id").value_or("")) {}
+  friend bool operator==(const return_address&, const return_address&) = default;
+  std::string inbox;
+  std::string correlation;
+};
+
 /// A requester, and a receiver that plays the responder, on one connection.
 class exchange {
  public:
@@ -35,17 +44,26 @@ class exchange {
     expect(!heard.reply_to().empty(), "the responder is not told where the answer goes");
     co_return heard;
   }
-  task<void> answer(std::string inbox, std::string text, header_map headers = {}) {
-    auto sent = co_await publish_with(stage_->rt(), out_, inbox, std::move(text), &headers);
-    value_of(std::move(sent), "publish of the answer to '" + inbox + "'");
+  task<void> answer(return_address to, std::string text, header_map headers = {}) {
+    if (!to.correlation.empty()) headers.set("correlation-id", to.correlation);
+    auto sent = co_await publish_with(stage_->rt(), out_, to.inbox, std::move(text), &headers);
+    value_of(std::move(sent), "publish of the answer to '" + to.inbox + "'");
   }
   /// Hears one question and answers with its text, "re: " in front, and its headers.
   task<void> respond() {
-    const delivery heard = co_await next();
-    const std::string inbox(heard.reply_to());
+    delivery heard = co_await next();
+    const return_address asker(heard);
     const std::string text = "re: " + std::string(heard.text());
     const header_map headers = heard.headers();
-    co_await answer(inbox, text, headers);
+    [[maybe_unused]] const auto settled = std::move(heard).ack();
+    co_await answer(asker, text, headers);
+  }
+
+  /// One question and its answer, so that a short deadline after it is not spent on opening what opens with the first.
+  task<void> meet() {
+    stage_->beside(respond(), "the responder");
+    auto answered = co_await ask("hello?", patience);
+    value_of(std::move(answered), "the first request");
   }
 
   [[nodiscard]] stage& on() const noexcept { return *stage_; }
@@ -98,10 +116,10 @@ task<void> answers_find_their_requests(stage& on) {
   const delivery first = co_await x.next();
   asking& two = asking::start(x, "2");
   const delivery second = co_await x.next();
-  const std::string inboxes[] = {std::string(first.reply_to()), std::string(second.reply_to())};
-  expect(inboxes[0] != inboxes[1], "two requests under way wait at one address");
-  co_await x.answer(inboxes[1], "to 2");
-  co_await x.answer(inboxes[0], "to 1");
+  const return_address askers[] = {return_address(first), return_address(second)};
+  expect(askers[0] != askers[1], "nothing tells the answers to two requests under way apart");
+  co_await x.answer(askers[1], "to 2");
+  co_await x.answer(askers[0], "to 1");
   const std::string to_one = co_await one.text();
   const std::string to_two = co_await two.text();
   expect(to_one == "to 1" && to_two == "to 2", "the answers went '" + to_one + "' and '" + to_two + "'");
@@ -110,6 +128,7 @@ task<void> answers_find_their_requests(stage& on) {
 task<void> silence_ends_at_the_deadline(stage& on) {
   constexpr duration deadline = std::chrono::milliseconds(300);
   exchange& x = *co_await exchange::open(on);
+  co_await x.meet();
   const time_point began = on.rt().now();
   const auto answer = co_await x.ask("anybody?", deadline);
   const duration took = on.rt().now() - began;
@@ -122,7 +141,7 @@ task<void> silence_ends_at_the_deadline(stage& on) {
 task<void> nobody_listens_is_said_at_once(stage& on) {
   connection* c = co_await on.connect();
   const auto out = stage::publisher(*c);
-  const std::string destination = on.kit().destination(on.fresh());
+  const std::string destination = on.kit().destination(stage::unused());
   const outgoing question{destination, as_bytes("anybody?")};
   const time_point began = on.rt().now();
   const auto answer = co_await out->request(question, 2 * patience);
@@ -132,15 +151,16 @@ task<void> nobody_listens_is_said_at_once(stage& on) {
 
 task<void> a_late_answer_answers_nothing_else(stage& on) {
   exchange& x = *co_await exchange::open(on);
+  co_await x.meet();
   const auto missed = co_await x.ask("first", std::chrono::milliseconds(50));
   expect_error(missed, errc::timeout, "a request that was not answered in time");
   const delivery first = co_await x.next();
-  const std::string stale(first.reply_to());
+  const return_address stale(first);
   asking& later = asking::start(x, "second");
   const delivery second = co_await x.next();
-  const std::string inbox(second.reply_to());
+  const return_address asker(second);
   co_await x.answer(stale, "late");
-  co_await x.answer(inbox, "in time");
+  co_await x.answer(asker, "in time");
   const std::string got = co_await later.text();
   expect(got == "in time", "the second request was answered with '" + got + "'");
 }

@@ -14,6 +14,8 @@ constexpr duration short_delay = std::chrono::milliseconds(50);
 /// The name does not matter to a source's copy path.
 bool service_retries(const broker_kit& kit) { return kit.retries("any").how != retry_path::kind::broker_moves; }
 bool groups(const broker_kit& kit) { return service_retries(kit) && kit.can().groups; }
+/// An immediate retry without a limit may be a requeue; then only the broker could count it.
+bool counts_retries(const broker_kit& kit) { return kit.can().counts_deliveries || !kit.can().requeues; }
 constexpr std::string_view needs_service = "a source whose retries are the service's";
 constexpr std::string_view needs_groups = "`groups`, and a source whose retries are the service's";
 
@@ -91,7 +93,8 @@ task<void> a_retry_keeps_payload_headers_and_count(stage& on) {
   const handled first = co_await work.next();
   expect(first.attempt == 1, "the first delivery is counted as attempt " + std::to_string(first.attempt));
   const handled second = co_await work.next();
-  expect(second.attempt == 2, "the second delivery is counted as attempt " + std::to_string(second.attempt));
+  const std::uint32_t counted = counts_retries(on.kit()) ? 2 : 1;
+  expect(second.attempt == counted, "the second delivery is counted as attempt " + std::to_string(second.attempt));
   expect_same(second, payload, headers);
   co_await work.nothing("after the ack of a retry");
 }
@@ -137,7 +140,8 @@ task<void> a_retry_reaches_one_member_of_a_group(stage& on) {
   co_await work.start_and_publish("shared", headers);
   const handled first = co_await work.next();
   const handled second = co_await work.next();
-  expect(second.attempt == first.attempt + 1, "both members of the group had the message");
+  const bool counted = !counts_retries(on.kit()) || second.attempt == first.attempt + 1;
+  expect(counted, "both members of the group had the message");
   expect_same(second, "shared", headers);
   co_await work.nothing("after the ack of a retry in a group");
 }
