@@ -68,6 +68,7 @@ class confirm_transaction final : public transaction_port {
 } // namespace
 
 task<result<std::unique_ptr<transaction_port>>> confirming_publisher::begin(transaction_kind /*kind*/) {
+  if (out()->is_closed()) co_return fail(errc::closed, "begin a transaction");
   co_return std::make_unique<confirm_transaction>(shared_from_this(), out(), out()->clock());
 }
 

@@ -97,13 +97,21 @@ const void* delivery::field(const field_id& id) {
   return nullptr;
 }
 
+/// Whether the channel that it came from is still open.
+bool delivery::is_current() const noexcept {
+  const consumer_seat& seat = pool_->seat();
+  const std::scoped_lock lock(seat.shared->mutex);
+  return !seat.shared->closed && seat.gate.open && seat.gate.generation == generation_;
+}
+
 result<void> delivery::settle(settlement how) noexcept {
   consumer_seat& seat = pool_->seat();
   const bool stream = seat.queue.type == queue_spec::kind::stream;
   const bool again = how.kind == settlement_kind::retry || how.kind == settlement_kind::retry_after;
-  if (stream && again) return fail(millrace::errc::unsupported, "stream '" + seat.queue.name + "'");
-  if (how.kind == settlement_kind::retry_after && !delays()) {
-    return fail(millrace::errc::unsupported, "queue '" + seat.queue.name + "' has no delay");
+  if ((stream && again) || (how.kind == settlement_kind::retry_after && !delays())) {
+    const std::string place = (stream ? "stream '" : "queue '") + seat.queue.name + "'";
+    if (!is_current()) return fail(errc::closed, "retry a message of " + place);
+    return fail(millrace::errc::unsupported, stream ? place : place + " has no delay");
   }
   try {
     if (how.kind == settlement_kind::retry_after) return retry_later(how.delay);
@@ -113,6 +121,7 @@ result<void> delivery::settle(settlement how) noexcept {
   }
 }
 
+/// A stream keeps its messages whatever we say; the server closes the connection over a reject of one (540).
 result<void> delivery::settle_on_channel(settlement how) {
   consumer_seat& seat = pool_->seat();
   link& to = *seat.shared;
@@ -123,7 +132,7 @@ result<void> delivery::settle_on_channel(settlement how) {
       return fail(errc::closed, "settle a message of queue '" + seat.queue.name + "': its channel is gone");
     }
     settled_ = true;
-    if (how.kind == settlement_kind::ack)
+    if (how.kind == settlement_kind::ack || seat.queue.type == queue_spec::kind::stream)
       append_ack(to.out, seat.gate.number, tag_);
     else
       append_reject(to.out, seat.gate.number, tag_, how.kind == settlement_kind::retry);

@@ -55,6 +55,7 @@ class delivery final : public incoming {
 
  private:
   [[nodiscard]] std::string_view properties() const noexcept;
+  [[nodiscard]] bool is_current() const noexcept;
   [[nodiscard]] result<void> settle_on_channel(settlement how);
   [[nodiscard]] result<void> retry_later(duration delay);
   [[nodiscard]] std::uint32_t copies() const noexcept;

@@ -38,6 +38,11 @@ std::uint32_t lane::frame_max() const noexcept {
   return link_->frame_max;
 }
 
+bool lane::is_closed() const noexcept {
+  const std::scoped_lock lock(link_->mutex);
+  return link_->closed;
+}
+
 void lane::publish(const lane_message& message, publish_operation& op) {
   const time_point due = message.due ? *message.due : link_->clock.now() + link_->settings.publish_timeout;
   bool wake = false;

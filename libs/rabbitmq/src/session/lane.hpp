@@ -42,6 +42,8 @@ class lane : public channel_user, public std::enable_shared_from_this<lane> {
   [[nodiscard]] runtime& clock() const noexcept { return link_->clock; }
   /// The largest frame that this connection's server takes.
   [[nodiscard]] std::uint32_t frame_max() const noexcept;
+  /// Whether the connection was shut down.
+  [[nodiscard]] bool is_closed() const noexcept;
   /// The same for frames that are encoded already, addressed to no channel.
   void publish_frames(std::string frames, std::string_view routing_key, publish_operation& op);
 

@@ -63,6 +63,7 @@ task<bool> session::shutdown() {
   if (!posted) co_return false;
   co_await closing->done.wait();
   io_->stop();
+  co_await resume_on(link_->clock); // behind the last turn of a transport that runs there
   co_return closing->handshake;
 }
 
