@@ -5,6 +5,7 @@
 #include "broker/tx_publisher.hpp"
 #include "protocol/uri.hpp"
 #include "session/session.hpp"
+#include "transport/in_process/in_process_transport.hpp"
 
 namespace millrace::rabbitmq {
 namespace {
@@ -35,6 +36,17 @@ task<result<connected_broker>> broker::connect(runtime& rt) && {
   const tls_options* tls = nullptr;
   if (to->tls) tls = &settings.tls;
   const auto io = detail::make_asio_transport(tls);
+  auto connected = co_await connect_over(rt, std::move(settings), std::move(*to), io);
+  co_return connected;
+}
+
+task<result<connected_broker>> broker::connect_in_process(runtime& rt) && {
+  detail::broker_settings settings = std::move(settings_);
+  auto to = detail::parse_uri(settings.uri);
+  if (!to) co_return fail(std::move(to).error());
+  settings.uri.clear();
+  settings.heartbeat = duration::zero(); // a connection in process is not lost
+  const auto io = detail::make_in_process_transport(rt, to->hosts.front().text());
   auto connected = co_await connect_over(rt, std::move(settings), std::move(*to), io);
   co_return connected;
 }

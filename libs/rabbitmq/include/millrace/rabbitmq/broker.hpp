@@ -110,6 +110,9 @@ class broker {
   /// Dials, logs in, opens the vhost and the shared publish channel (lifecycle R1). There is no retry: `errc::connect`
   /// within the bound.
   [[nodiscard]] task<result<connected_broker>> connect(runtime& rt) &&;
+  /// The same ladder and the same frames against a RabbitMQ in this process: nothing is dialled, any login and vhost is
+  /// taken, TLS and the heartbeat are left out. Brokers of one service with the same first host meet there.
+  [[nodiscard]] task<result<connected_broker>> connect_in_process(runtime& rt) &&;
 
   /// Hosts and vhost, without any credential.
   [[nodiscard]] std::string describe() const;
