@@ -290,7 +290,8 @@ TEST(rabbitmq_in_process, R4_a_request_is_answered_over_direct_reply_to) {
   auto ask = on.publisher(request{});
   test_service t(app);
   const auto asked = [](publisher<request> to, const char* where) -> task<result<reply_message>> {
-    auto answer = co_await to.message(order{7, "cup"}).to(where).request(5s);
+    const order question{7, "cup"};
+    auto answer = co_await to.message(question).to(where).request(5s);
     co_return answer;
   };
   const auto answer = t.drive(asked(ask, "quotes"));
