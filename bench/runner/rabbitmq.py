@@ -15,7 +15,7 @@ from .figures import figure
 TARGETS = ["bench_rabbitmq"]
 MESSAGES = {"publish.16": 200_000, "publish.1024": 100_000, "consume.16": 100_000, "confirms": 76_800}
 MEASURED = {"confirms": "rate_ratio"}  # the others: cpu_ratio
-THREADS = {"publish.16": (0,), "publish.1024": (0,), "consume.16": (0, 1), "confirms": (1,)}
+THREADS = {"publish.16": (0,), "publish.1024": (0,), "consume.16": (0, 1), "confirms": (0, 1)}
 AMQPLIB = "amqplib@2.3.1"
 SCRIPT = Path(__file__).resolve().parents[1] / "rabbitmq" / "amqplib.mjs"
 RUN_TIMEOUT = 120
@@ -40,7 +40,7 @@ def amqplib_folder(build_dir):
 
 class Bench:
     def __init__(self, build_dir, server):
-        self.program = str(build_dir / "bench" / "bench_rabbitmq")
+        self.program = str(build_dir.resolve() / "bench" / "bench_rabbitmq")
         self.server = server
         self.node = amqplib_folder(build_dir)
 
@@ -103,11 +103,11 @@ def ratio(case, mine, other, taken):
 
 
 def run(build_dir, options):
-    os.sched_setaffinity(0, {pairs.OTHER_CPU})  # what this starts from here on inherits it
     with tempfile.TemporaryDirectory(prefix="millrace-bench-rabbitmq-") as folder:
         server = pairs.load_tool("with-rabbitmq").Server(folder)
         try:
             server.start()
+            os.sched_setaffinity(0, {pairs.OTHER_CPU})  # what this starts from here on inherits it
             bench = Bench(build_dir, server)
             found = []
             for case in MESSAGES:
