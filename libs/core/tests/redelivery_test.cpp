@@ -139,6 +139,19 @@ TEST_F(redelivery, a_delay_without_a_native_one_is_a_copy_after_it) {
   EXPECT_EQ(attempts, (std::vector<std::uint32_t>{1, 2}));
 }
 
+/// A broker that counts begins anew with a copy: the attempts before it are in the header.
+TEST_F(redelivery, a_delayed_copy_carries_the_brokers_count) {
+  r.broker->counts = true;
+  consume();
+  delay = 5s;
+  retries = 1;
+  start();
+  r.deliver("orders", "a");
+  r.advance(5s);
+  ASSERT_EQ(r.broker->published.size(), 1U);
+  EXPECT_EQ(sent(0).headers.get(retry_count_header), "1");
+}
+
 // core 3.22: a native delay without a count honours the cap through the header.
 TEST_F(redelivery, native_delay_is_the_transports) {
   r.broker->delays = true;

@@ -153,7 +153,7 @@ task<result<void>> redelivery::publish_copy(std::string_view destination, bytes_
 
 header_map redelivery::counted_headers(incoming& m) const {
   header_map headers = m.headers();
-  if (m.delivery_count() == 0) headers.set(retry_count_header, std::to_string(attempt_of(m)));
+  headers.set(retry_count_header, std::to_string(attempt_of(m))); // a broker's own count does not see the copy's past
   return headers;
 }
 
