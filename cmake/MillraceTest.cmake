@@ -5,6 +5,8 @@
 #   libs/<name>/tests/fuzz/*_fuzz.cpp        see MillraceFuzz.cmake, label "fuzz"
 #   libs/<name>/tests/<other>/**.cpp         <name>_<other>_test
 #   libs/<name>/tests/<other>/CMakeLists.txt says itself how that folder is built and run
+#   libs/<name>/tests/support/*.cpp          part of each of them
+#   libs/<name>/tests/left_out.cmake         may add to millrace_left_out folders that this machine has no server for
 # A test may include what is in src/ and tests/ of its library, and use core, memory and testing.
 
 include(GoogleTest)
@@ -105,12 +107,17 @@ function(millrace_add_library_tests)
   get_property(available GLOBAL PROPERTY MILLRACE_AVAILABLE)
   foreach(library IN LISTS available)
     set(tests "${PROJECT_SOURCE_DIR}/libs/${library}/tests")
+    set(millrace_left_out)
+    include("${tests}/left_out.cmake" OPTIONAL)
+    file(GLOB support CONFIGURE_DEPENDS "${tests}/support/*.cpp")
     file(GLOB plain CONFIGURE_DEPENDS "${tests}/*.cpp")
     millrace_add_tests_of(${library} test ${plain})
     file(GLOB_RECURSE unit CONFIGURE_DEPENDS "${tests}/unit/*.cpp" "${tests}/wire/*.cpp")
-    millrace_add_tests_of(${library} unit_test ${unit})
+    if(unit)
+      millrace_add_tests_of(${library} unit_test ${unit} ${support})
+    endif()
     file(GLOB parts CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE "${tests}" "${tests}/*")
-    list(REMOVE_ITEM parts unit wire fuzz)
+    list(REMOVE_ITEM parts unit wire support fuzz ${millrace_left_out})
     millrace_add_fuzz_tests(${library})
     foreach(part IN LISTS parts)
       if(EXISTS "${tests}/${part}/CMakeLists.txt")
@@ -118,7 +125,9 @@ function(millrace_add_library_tests)
         continue()
       endif()
       file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${tests}/${part}/*.cpp")
-      millrace_add_tests_of(${library} ${part}_test ${sources})
+      if(sources)
+        millrace_add_tests_of(${library} ${part}_test ${sources} ${support})
+      endif()
     endforeach()
   endforeach()
 endfunction()
