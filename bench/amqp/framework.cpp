@@ -1,0 +1,111 @@
+// Our side: a service as a user writes it.
+#include "sides.hpp"
+
+#include <millrace/amqp.hpp>
+#include <millrace/event.hpp>
+#include <millrace/millrace.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <semaphore>
+#include <vector>
+
+namespace bench::framework {
+namespace {
+
+namespace amqp = millrace::amqp;
+using namespace std::chrono_literals;
+
+[[noreturn]] void give_up(const millrace::error& why) {
+  std::fprintf(stderr, "bench_amqp: %s\n", why.message().c_str());
+  std::_Exit(1);
+}
+
+millrace::running_service started(millrace::service<>& app) {
+  auto running = app.start();
+  if (!running) give_up(running.error());
+  return std::move(*running);
+}
+
+/// One of those that are under way together.
+millrace::task<void> publish_some(millrace::publisher<amqp::publish> to, std::string queue, std::size_t messages) {
+  for (std::size_t i = 0; i < messages; ++i) {
+    const auto sent = co_await to.text(sixteen_bytes).to(queue);
+    if (!sent) give_up(sent.error());
+  }
+}
+
+int publish_with(const run_options& options, std::size_t together) {
+  meter m;
+  millrace::service app{{.title = "bench"}};
+  app.threads(0);
+  auto on = app.with_broker(amqp::broker{options.url});
+  const auto to = on.publisher(amqp::publish{});
+  auto running = started(app);
+  millrace::pool_runtime clock(0);
+  millrace::task_group all(clock);
+  millrace::sync_wait(publish_some(to, options.queue, 1)); // the link is there
+  m.begin();
+  for (std::size_t i = 0; i < together; ++i)
+    all.spawn(publish_some(to, options.queue, options.messages / together), "publish");
+  millrace::sync_wait(all.drain(clock.now() + 120s));
+  m.end();
+  m.report(options.messages / together * together);
+  return running.shutdown() ? 0 : 1;
+}
+
+millrace::task<void> ask(millrace::publisher<amqp::publish> to, std::string queue, std::vector<double>& took,
+                         std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto began = std::chrono::steady_clock::now();
+    auto answer = co_await to.text(sixteen_bytes).to(queue).request(10s);
+    if (!answer) give_up(answer.error());
+    took.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count());
+  }
+}
+
+} // namespace
+
+int consume(const run_options& options) {
+  meter m;
+  std::size_t seen = 0;
+  std::size_t bytes = 0;
+  std::binary_semaphore over{0};
+  millrace::service app{{.title = "bench"}};
+  app.threads(0);
+  auto on = app.with_broker(amqp::broker{options.url});
+  on.subscribe(amqp::raw{options.queue}.credit(window), [&](millrace::bytes_view payload) {
+    if (seen == 0) m.begin();
+    bytes += payload.size();
+    if (++seen < options.messages) return;
+    m.end();
+    over.release();
+  });
+  auto running = started(app);
+  over.acquire();
+  m.report(options.messages);
+  return running.shutdown() ? 0 : 1;
+}
+
+int publish(const run_options& options) { return publish_with(options, window); }
+int publish_one_at_a_time(const run_options& options) { return publish_with(options, 1); }
+
+int request(const run_options& options) {
+  millrace::service app{{.title = "bench"}};
+  app.threads(0);
+  auto on = app.with_broker(amqp::broker{options.url});
+  on.subscribe(amqp::queue{options.queue}, [](millrace::bytes_view question) {
+      return std::string(millrace::as_text(question));
+    }).reply_to_sender();
+  const auto to = on.publisher(amqp::publish{});
+  auto running = started(app);
+  std::vector<double> took;
+  millrace::sync_wait(ask(to, options.queue, took, 500)); // warms up
+  took.clear();
+  millrace::sync_wait(ask(to, options.queue, took, options.messages));
+  std::ranges::sort(took);
+  std::fprintf(stderr, "median=%.4f p99=%.4f\n", took[took.size() / 2], took[took.size() * 99 / 100]);
+  return running.shutdown() ? 0 : 1;
+}
+
+} // namespace bench::framework

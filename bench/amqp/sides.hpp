@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+/// What a run is told on its command line.
+struct run_options {
+  std::string url;
+  std::string queue;
+  std::size_t messages = 0;
+};
+
+constexpr std::string_view sixteen_bytes = "0123456789abcdef";
+constexpr int window = 256; ///< credit of a reader, and publishes under way
+
+/// CPU time of this process, all its threads, and wall time between `begin` and `end`.
+class meter {
+ public:
+  void begin() noexcept { start_ = now(); }
+  void end() noexcept { end_ = now(); }
+  void report(std::size_t messages) const {
+    std::fprintf(stderr, "cpu=%.6f wall=%.6f messages=%zu\n", end_.cpu - start_.cpu, end_.wall - start_.wall, messages);
+  }
+
+ private:
+  struct moment {
+    double cpu = 0;
+    double wall = 0;
+  };
+  [[nodiscard]] static moment now() noexcept {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now().time_since_epoch();
+    return {seconds(used.ru_utime) + seconds(used.ru_stime), wall.count()};
+  }
+  moment start_;
+  moment end_;
+};
+
+// The two sides. Each answers an exit code.
+namespace bare {
+int consume(const run_options& options);
+int publish(const run_options& options);
+} // namespace bare
+namespace framework {
+int consume(const run_options& options);
+int publish(const run_options& options);
+int publish_one_at_a_time(const run_options& options);
+int request(const run_options& options);
+} // namespace framework
+
+} // namespace bench

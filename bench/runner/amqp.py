@@ -1,0 +1,95 @@
+"""Group `amqp`: client CPU of ours over that of Proton's C++ container API, in interleaved pairs on one RabbitMQ with its amqp1_0
+plugin; how much publishes under way together are worth; and, where ActiveMQ Artemis is there, the time of a request.
+
+The measured client has one CPU and the server another; for rates and times both have the machine.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from . import pairs
+
+TARGETS = ["bench_amqp"]
+MESSAGES = {"publish": 51_200, "consume": 51_200, "publish_one_at_a_time": 2_000, "request": 3_000}
+LATENCY = re.compile(r"median=([\d.]+) p99=([\d.]+)")
+RUN_TIMEOUT = 120
+
+
+class Bench:
+    def __init__(self, build_dir, server):
+        self.program = str(build_dir / "bench" / "bench_amqp")
+        self.server = server
+        self.runs = 0
+
+    def take(self, side, case, queue, pin=pairs.on_client_cpu):
+        command = [self.program, side, case, self.server.url, queue, str(MESSAGES[case])]
+        return pairs.run(command, MESSAGES[case], RUN_TIMEOUT, pin)
+
+    def fresh_queue(self):
+        self.runs += 1
+        return f"/queue/bench.{self.runs}"
+
+    def both(self, side):
+        """Publishes into an empty queue, then empties it."""
+        queue = self.fresh_queue()
+        return {case: self.take(side, case, queue) for case in ("publish", "consume")}
+
+    def cpu_ratios(self, rounds):
+        taken = pairs.alternate(("bare", "millrace"), rounds, self.both)
+        for case in ("consume", "publish"):
+            seen = {side: [one[case] for one in all_of] for side, all_of in taken.items()}
+            ratios = [mine[0] / theirs[0] for mine, theirs in zip(seen["millrace"], seen["bare"])]
+            yield pairs.spread(f"amqp.{case}.cpu_ratio", "ours/Proton's", ratios)
+            for side in seen:
+                yield from pairs.costs(f"amqp.{case}.{side}", seen[side])
+
+    def pipelining(self, rounds):
+        queue = self.fresh_queue()
+        cases = ("publish_one_at_a_time", "publish")
+        taken = pairs.alternate(cases, rounds, lambda case: self.take("millrace", case, queue, pairs.on_all_cpus))
+        ratios = [one[1] / many[1] for one, many in zip(*(taken[case] for case in cases))]
+        yield pairs.spread("amqp.pipelining.rate_ratio", "256 under way/one", ratios)
+
+
+def request_times(build_dir, rounds):
+    if subprocess.run([str(pairs.TOOLS / "get-artemis"), "--path"], capture_output=True, check=False).returncode != 0:
+        print("bench: amqp.request is left out: tools/get-artemis has not fetched Artemis", file=sys.stderr)
+        return
+    with tempfile.TemporaryDirectory(prefix="millrace-bench-artemis-") as folder:
+        server = pairs.load_tool("with-artemis").Server(folder)
+        try:
+            server.start()
+            url = server.describe()["url"]
+            command = [str(build_dir / "bench" / "bench_amqp"), "millrace", "request", url, "bench.requests", str(MESSAGES["request"])]
+            medians = []
+            for _ in range(rounds + 1):
+                ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=RUN_TIMEOUT)
+                found = LATENCY.search(ran.stderr)
+                if ran.returncode != 0 or not found:
+                    raise RuntimeError(f"{' '.join(command)}: exit code {ran.returncode}\n{ran.stderr}")
+                medians.append(float(found.group(1)))
+            yield pairs.spread("amqp.request.median_ms", "ms", medians[1:])  # the first warms the server up
+        finally:
+            server.stop()
+
+
+def run(build_dir, options):
+    os.sched_setaffinity(0, {pairs.OTHER_CPU})  # what this starts from here on inherits it
+    found = []
+    with tempfile.TemporaryDirectory(prefix="millrace-bench-amqp-") as folder:
+        server = pairs.load_tool("with-rabbitmq").Server(folder)
+        try:
+            server.start()
+            bench = Bench(build_dir, server)
+            print(f"bench: amqp, {options.pairs} pairs", file=sys.stderr, flush=True)
+            found += bench.cpu_ratios(options.pairs)
+            for thread in os.listdir(f"/proc/{server.pid()}/task"):
+                os.sched_setaffinity(int(thread), set(pairs.CPUS))
+            found += bench.pipelining(options.pairs)
+        finally:
+            server.stop()
+            os.sched_setaffinity(0, set(pairs.CPUS))
+    found += request_times(build_dir, options.pairs)
+    return found

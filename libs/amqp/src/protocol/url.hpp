@@ -1,0 +1,37 @@
+#pragma once
+
+#include <millrace/error.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::amqp::detail {
+
+struct endpoint {
+  std::string host;
+  std::uint16_t port = 5672;
+  [[nodiscard]] std::string text() const;
+};
+
+struct login {
+  std::string user;
+  std::string password;
+};
+
+/// A parsed `amqp[s]://` address. Holds credentials: never print it whole.
+struct target {
+  std::vector<endpoint> hosts;
+  std::optional<detail::login> login;
+  bool tls = false;
+};
+
+/// `errc::connect` with what is wrong; the text holds neither user nor password.
+[[nodiscard]] result<target> parse_url(std::string_view url);
+
+/// The hosts of a URL, without credentials, also where it does not parse.
+[[nodiscard]] std::string describe_url(std::string_view url);
+
+} // namespace millrace::amqp::detail
