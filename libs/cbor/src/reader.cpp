@@ -1,7 +1,8 @@
 #include <millrace/cbor/detail/reader.hpp>
 
 #include "head.hpp"
-#include "utf8.hpp"
+
+#include <millrace/codec/detail/utf8.hpp>
 
 #include <algorithm>
 #include <cmath>

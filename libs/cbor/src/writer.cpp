@@ -1,9 +1,8 @@
 #include <millrace/cbor/detail/writer.hpp>
 
-#include "utf8.hpp"
-
 #include <millrace/codec/detail/json_path.hpp>
 #include <millrace/codec/detail/json_reader.hpp>
+#include <millrace/codec/detail/utf8.hpp>
 
 #include <array>
 #include <cbor.h>

@@ -1,7 +1,8 @@
 #include <millrace/msgpack/detail/reader.hpp>
 
 #include "head.hpp"
-#include "utf8.hpp"
+
+#include <millrace/codec/detail/utf8.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -76,7 +77,7 @@ bool msgpack_reader::read_number(float& out) {
 bool msgpack_reader::read_text(std::string_view& out) {
   if (!peek()) return false;
   if (head_.kind != msgpack_kind::text) return wrong_type("a text");
-  if (!is_msgpack_text(head_.text)) return fail("invalid UTF-8");
+  if (!is_utf8(head_.text)) return fail("invalid UTF-8");
   out = head_.text;
   take();
   return true;

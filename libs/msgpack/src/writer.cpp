@@ -1,9 +1,8 @@
 #include <millrace/msgpack/detail/writer.hpp>
 
-#include "utf8.hpp"
-
 #include <millrace/codec/detail/json_path.hpp>
 #include <millrace/codec/detail/json_reader.hpp>
+#include <millrace/codec/detail/utf8.hpp>
 
 #include <array>
 #include <limits>
@@ -20,7 +19,7 @@ template <class Encode, class... Value> void append(byte_buffer& out, Encode enc
 
 } // namespace
 
-void msgpack_writer::write_nil() { append(out_, mp_encode_nil); }
+void msgpack_writer::write_null() { append(out_, mp_encode_nil); }
 void msgpack_writer::write_bool(bool value) { append(out_, mp_encode_bool, value); }
 void msgpack_writer::write_unsigned(std::uint64_t value) { append(out_, mp_encode_uint, value); }
 void msgpack_writer::write_negative(std::int64_t value) { append(out_, mp_encode_int, value); }
@@ -32,7 +31,7 @@ bool msgpack_writer::fits(std::size_t size) {
 }
 
 bool msgpack_writer::write_text(std::string_view text) {
-  if (!is_msgpack_text(text)) return fail("invalid UTF-8");
+  if (!is_utf8(text)) return fail("invalid UTF-8");
   if (!fits(text.size())) return false;
   append(out_, mp_encode_strl, static_cast<std::uint32_t>(text.size()));
   out_.append(text);

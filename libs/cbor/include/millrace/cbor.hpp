@@ -2,7 +2,8 @@
 
 #include <millrace/bytes.hpp>
 #include <millrace/cbor/detail/read.hpp>
-#include <millrace/cbor/detail/write.hpp>
+#include <millrace/cbor/detail/writer.hpp>
+#include <millrace/codec/detail/binary_write.hpp>
 #include <millrace/error.hpp>
 
 #include <concepts>
@@ -48,7 +49,7 @@ struct cbor_codec {
   /// nested arrays and maps. The context names the member, and `out` is as it was.
   template <class T> [[nodiscard]] static result<void> encode(const T& value, byte_buffer& out) {
     detail::cbor_writer writer(out);
-    if (!detail::write_cbor(writer, value)) [[unlikely]]
+    if (!detail::write_binary(writer, value)) [[unlikely]]
       return fail(writer.failure());
     return {};
   }

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <millrace/bytes.hpp>
+#include <millrace/codec/detail/binary_write.hpp>
 #include <millrace/error.hpp>
 #include <millrace/msgpack/detail/read.hpp>
-#include <millrace/msgpack/detail/write.hpp>
+#include <millrace/msgpack/detail/writer.hpp>
 
 #include <concepts>
 #include <string_view>
@@ -47,7 +48,7 @@ struct msgpack_codec {
   /// arrays and maps, and a size beyond 32 bits. The context names the member, and `out` is as it was.
   template <class T> [[nodiscard]] static result<void> encode(const T& value, byte_buffer& out) {
     detail::msgpack_writer writer(out);
-    if (!detail::write_msgpack(writer, value)) [[unlikely]]
+    if (!detail::write_binary(writer, value)) [[unlikely]]
       return fail(writer.failure());
     return {};
   }

@@ -16,7 +16,7 @@ class msgpack_writer {
  public:
   explicit msgpack_writer(byte_buffer& out) noexcept : out_(out), start_(out.size()) {}
 
-  void write_nil();
+  void write_null();
   void write_bool(bool value);
   template <std::integral Integer> void write_integer(Integer value) {
     if constexpr (std::signed_integral<Integer>) {

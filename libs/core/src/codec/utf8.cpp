@@ -1,4 +1,4 @@
-#include "utf8.hpp"
+#include <millrace/codec/detail/utf8.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@ std::size_t sequence(const unsigned char* at, std::size_t left) noexcept {
 
 } // namespace
 
-bool is_msgpack_text(std::string_view text) noexcept {
+bool is_utf8(std::string_view text) noexcept {
   const auto* at = reinterpret_cast<const unsigned char*>(text.data());
   for (std::size_t left = text.size(); left != 0;) {
     const std::size_t size = left >= 8 && all_ascii(at) ? 8 : sequence(at, left);
