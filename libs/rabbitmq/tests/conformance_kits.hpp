@@ -44,7 +44,8 @@ class kit_maker {
         make<queue, confirms>("rabbitmq_confirms", transacting(true), classic),
         make<queue, transactions>("rabbitmq_transactions", transacting(false), classic),
         make<queue, publish>("rabbitmq_waiting_queue", delayed(), waiting),
-        make<quorum_queue, publish>("rabbitmq_quorum", counted(), quorum),
+        // Without confirms the server may lose what a quorum queue had not taken when the connection ended.
+        make<quorum_queue, confirms>("rabbitmq_quorum", counted(), quorum),
         make<stream_queue, publish>("rabbitmq_stream", of_a_stream(), stream),
         make<queue, request>("rabbitmq_requests", asking(), classic),
     };

@@ -9,6 +9,8 @@
 #include <millrace/rabbitmq.hpp>
 #include <millrace/testing/virtual_runtime.hpp>
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +44,14 @@ struct started_publish : completion {
 struct rig {
   explicit rig(detail::broker_settings s = {}, std::string uri = "amqp://user:secret@one,two/shop")
       : server(std::make_shared<scripted_server>(rt)), settings(std::move(s)), address(std::move(uri)) {}
+
+  rig(const rig&) = delete;
+  rig& operator=(const rig&) = delete;
+  /// What is still queued belongs to nobody else.
+  ~rig() {
+    session.reset();
+    (void)rt.run();
+  }
 
   result<void> connect();
   open_result open(const detail::queue_spec& queue, sink& to, open_options options = {});
