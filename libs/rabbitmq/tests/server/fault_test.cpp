@@ -34,11 +34,11 @@ TEST(rabbitmq_faults, what_was_confirmed_arrives_though_the_connection_is_cut_un
   const auto open = c.open(lasting(name).prefetch(50), to);
   ASSERT_TRUE(open) << open.error().message();
   const auto port = c.pair(confirms());
-  constexpr int messages = 600;
+  constexpr int messages = 200; // each confirmed from the disk before the next
   collector collected(to, messages);
   int refused = 0;
   for (int i = 0; i < messages; ++i) {
-    if (i % 150 == 75) gate.cut();
+    if (i % 50 == 25) gate.cut();
     while (!c.send(*port, name, std::to_string(i)))
       ++refused; // in flight at the cut: sent again
   }
