@@ -4,6 +4,7 @@
 #include <millrace/amqp.hpp>
 #include <millrace/event.hpp>
 #include <millrace/millrace.hpp>
+#include <millrace/pool_runtime.hpp>
 
 #include <algorithm>
 #include <cstdlib>
