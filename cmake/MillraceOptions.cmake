@@ -10,7 +10,7 @@ option(MILLRACE_WERROR "Warnings are errors" ${PROJECT_IS_TOP_LEVEL})
 option(MILLRACE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 set(MILLRACE_SANITIZE "" CACHE STRING "empty, address (with undefined), or thread")
 set_property(CACHE MILLRACE_SANITIZE PROPERTY STRINGS "" address thread)
-set(MILLRACE_TEST_TIMEOUT 60 CACHE STRING "Seconds that one test may take")
+set(MILLRACE_TEST_TIMEOUT 120 CACHE STRING "Seconds that one test may take, the start of a shared server included")
 
 if(MILLRACE_LIBRARIES STREQUAL "auto")
   set(MILLRACE_WANTED ${MILLRACE_KNOWN_LIBRARIES})

@@ -45,7 +45,7 @@ class kit_maker {
         make<queue, transactions>("rabbitmq_transactions", transacting(false), classic),
         make<queue, publish>("rabbitmq_waiting_queue", delayed(), waiting),
         // Without confirms the server may lose what a quorum queue had not taken when the connection ended.
-        make<quorum_queue, confirms>("rabbitmq_quorum", counted(), quorum),
+        make<quorum_queue, confirms>("rabbitmq_quorum", counted_and_confirmed(), quorum),
         make<stream_queue, publish>("rabbitmq_stream", of_a_stream(), stream),
         make<queue, request>("rabbitmq_requests", asking(), classic),
     };
@@ -78,8 +78,8 @@ class kit_maker {
     can.delays = true;
     return can;
   }
-  [[nodiscard]] conformance::capabilities counted() const {
-    auto can = of_a_queue();
+  [[nodiscard]] conformance::capabilities counted_and_confirmed() const {
+    auto can = transacting(true);
     can.counts_deliveries = true;
     return can;
   }
