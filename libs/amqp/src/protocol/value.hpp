@@ -1,5 +1,7 @@
 #pragma once
 
+#include <millrace/codec/detail/utf8.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -57,6 +59,6 @@ class value_reader {
 /// Big-endian, as everything on the wire.
 [[nodiscard]] std::uint64_t big_endian(std::string_view bytes) noexcept;
 
-[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+using millrace::detail::is_utf8;
 
 } // namespace millrace::amqp::detail

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <millrace/codec/detail/utf8.hpp>
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -41,8 +43,5 @@ inline constexpr auto json_special = [] {
     ++at;
   return at;
 }
-
-/// The size of the UTF-8 sequence at `at`, or 0 if there is none: overlong forms and surrogates are refused (RFC 3629).
-[[nodiscard]] std::size_t utf8_sequence(const char* at, const char* end) noexcept;
 
 } // namespace millrace::detail

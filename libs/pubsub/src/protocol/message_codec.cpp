@@ -1,5 +1,6 @@
 #include "protocol/message_codec.hpp"
 
+#include <millrace/codec/detail/utf8.hpp>
 #include <millrace/pubsub/fields.hpp>
 
 namespace millrace::pubsub::detail {
@@ -7,29 +8,7 @@ namespace {
 
 bool is_key(std::string_view name) noexcept { return equal_ignoring_case(name, partition_key_header); }
 
-/// Continuation bytes at `text[i]`; 0: what stands there is no character of UTF-8.
-std::size_t character_size(std::string_view text, std::size_t i) noexcept {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char first = byte(i);
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || i + size > text.size()) return 0;
-  for (std::size_t k = 1; k < size; ++k)
-    if ((byte(i + k) & 0xC0U) != 0x80) return 0;
-  const unsigned char second = byte(i + 1);
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool outside = (first == 0xED && second >= 0xA0) || (first == 0xF4 && second >= 0x90);
-  return overlong || outside ? 0 : size;
-}
-
-bool is_utf8(std::string_view text) noexcept {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t n = character_size(text, i);
-    if (n == 0) return false;
-    i += n;
-  }
-  return true;
-}
+using millrace::detail::is_utf8;
 
 std::string fault_of_attribute(std::string_view name, std::string_view value) {
   if (name.empty()) return "a header without a name";
