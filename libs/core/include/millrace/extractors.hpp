@@ -86,7 +86,7 @@ decltype(auto) handler_argument(typename kept_parameter<P>::storage_type& kept, 
   using type = std::remove_cvref_t<P>;
   if constexpr (std::is_same_v<type, context>) {
     static_assert(std::is_same_v<P, context&>, "millrace: take the context as `millrace::context&`");
-    return static_cast<context&>(ctx);
+    return (ctx);
   } else if constexpr (is_field<type>) {
     return [&] < const auto &
            Key > (std::type_identity<field<Key>>) { return field<Key>(ctx.field(Key)); }(std::type_identity<type>{});

@@ -32,7 +32,7 @@ namespace detail {
 
 /// What only some messages have, kept beside the builder so that the builder stays small.
 template <class Policy> struct outbound_extras {
-  static constexpr std::size_t largest_kept = 1024 * 1024; ///< of the buffer, in bytes
+  static constexpr std::size_t largest_kept = std::size_t{1024} * 1024; ///< of the buffer, in bytes
 
   std::string address; ///< a filled template
   byte_buffer encoded;

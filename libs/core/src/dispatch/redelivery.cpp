@@ -136,7 +136,7 @@ task<void> redelivery::copy_later(std::string payload, header_map headers, durat
     if (last) co_return;
     try {
       co_await sleep_for(*runtime_, pause);
-    } catch (const operation_cancelled&) { // try again at once
+    } catch (const operation_cancelled&) { // NOLINT(bugprone-empty-catch): try again at once
     }
     pause *= 2;
   }
@@ -162,8 +162,9 @@ std::uint32_t attempt_of(incoming& m) {
   const auto copies = m.headers().get(retry_count_header);
   if (!copies) return 1;
   std::uint32_t n = 0;
-  const char* end = copies->data() + copies->size();
-  if (std::from_chars(copies->data(), end, n).ptr != end) n = 0; // a malformed count is none
+  const char* const begin = copies->data();
+  const char* const end = begin + copies->size();
+  if (std::from_chars(begin, end, n).ptr != end) n = 0; // a malformed count is none
   return n + 1 == 0 ? n : n + 1;
 }
 

@@ -12,7 +12,7 @@
 
 namespace millrace {
 
-class subscription_loop;
+class subscription_loop; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
 
 /// How one message ended, before it is settled.
 struct ending {

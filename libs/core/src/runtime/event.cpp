@@ -44,7 +44,7 @@ void event::set() noexcept {
   runtime& rt = *runtime_;
   const std::uintptr_t was = state_.exchange(set_already);
   if (was == unset || was == set_already) return; // the event may be gone
-  auto& w = *reinterpret_cast<waiter*>(was);
+  auto& w = *reinterpret_cast<waiter*>(was);      // NOLINT(performance-no-int-to-ptr)
   if (w.due_) {
     if (!w.second()) return;
     static_cast<void>(rt.disarm(w.timer_));

@@ -44,7 +44,7 @@ task<void> hosted_run::then_wake(task<void> work) {
   } const waker{this};
   try {
     co_await std::move(work);
-  } catch (const operation_cancelled&) { // the service stopped first
+  } catch (const operation_cancelled&) { // NOLINT(bugprone-empty-catch): the service stopped first
   }
 }
 
