@@ -13,26 +13,25 @@ SCENARIOS = ["consume.raw", "consume.json", "consume.coroutine", "consume.corout
 ADDED = [("middleware4", "consume.middleware4", "consume.raw")]
 COUNTS = (1000, 2000, 3000)
 TOOLS = {
-    "instructions": (["--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"],
-                     re.compile(r"Collected : (\d+)")),
+    "instructions": (["--tool=callgrind", "--callgrind-out-file=/dev/null"], re.compile(r"Collected : (\d+)")),
     "heap_blocks": (["--tool=dhat", "--dhat-out-file=/dev/null"],
                     re.compile(r"Total: +[\d,]+ bytes in ([\d,]+) blocks")),
 }
 
 
-def count(program, tool, scenario, messages):
+def count(tool, command, *options):
     arguments, pattern = TOOLS[tool]
-    ran = subprocess.run(["valgrind", *arguments, program, scenario, str(messages)], capture_output=True, text=True,
-                         check=False)
+    ran = subprocess.run(["valgrind", *arguments, *options, *command], capture_output=True, text=True, check=False)
     found = pattern.search(ran.stderr)
     if ran.returncode != 0 or not found:
-        raise RuntimeError(f"bench_cost {scenario} {messages} under {arguments[0]}:\n{ran.stderr}")
+        raise RuntimeError(f"{' '.join(command)} under {arguments[0]}:\n{ran.stderr}")
     return int(found.group(1).replace(",", ""))
 
 
 def measure(program, scenario, tool):
     """The value is that of 1000 and 2000 messages; that of 2000 and 3000 shows whether it depends on the count."""
-    totals = [count(program, tool, scenario, messages) for messages in COUNTS]
+    options = ["--instr-atstart=no"] if tool == "instructions" else []  # the program says from where on
+    totals = [count(tool, [program, scenario, str(messages)], *options) for messages in COUNTS]
     steps = [(more - less) / (COUNTS[1] - COUNTS[0]) for less, more in zip(totals, totals[1:])]
     unit = "instructions/message" if tool == "instructions" else "blocks/message"
     return figure(f"cost.{scenario}.{tool}", unit, steps[:1], min(steps), max(steps))

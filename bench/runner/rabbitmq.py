@@ -3,13 +3,12 @@
 Where CPU is compared, the measured client has one CPU and the server another. Where rates are, both have the machine.
 """
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from . import cost, pairs
+from . import cost, npm, pairs
 from .figures import figure
 
 TARGETS = ["bench_rabbitmq"]
@@ -22,27 +21,11 @@ RUN_TIMEOUT = 120
 HEAP_MESSAGES = (4000, 8000)
 
 
-def amqplib_folder(build_dir):
-    """Where node finds amqplib; nothing if it is not there and cannot be had."""
-    folder = build_dir / "bench_amqplib"
-    if (folder / "node_modules" / "amqplib").is_dir():
-        return folder
-    if not shutil.which("npm") or not shutil.which("node"):
-        print("bench: no npm: without the pairing with amqplib", file=sys.stderr)
-        return None
-    folder.mkdir(parents=True, exist_ok=True)
-    command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", folder, AMQPLIB]
-    if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0:
-        return folder
-    print(f"bench: npm cannot install {AMQPLIB}: without the pairing with amqplib", file=sys.stderr)
-    return None
-
-
 class Bench:
     def __init__(self, build_dir, server):
         self.program = str(build_dir.resolve() / "bench" / "bench_rabbitmq")
         self.server = server
-        self.node = amqplib_folder(build_dir)
+        self.node = npm.folder_with(build_dir, "amqplib", AMQPLIB)
 
     def spread_server(self, cpus):
         for thread in os.listdir(f"/proc/{self.server.pid()}/task"):
@@ -78,13 +61,7 @@ class Bench:
         blocks = []
         for messages in HEAP_MESSAGES:
             self.fill(messages)
-            command = ["millrace", "consume.16", self.server.url, str(messages), "0"]
-            arguments, pattern = cost.TOOLS["heap_blocks"]
-            ran = subprocess.run(["valgrind", *arguments, self.program, *command], capture_output=True, text=True, check=False)
-            found = pattern.search(ran.stderr)
-            if ran.returncode != 0 or not found:
-                raise RuntimeError(f"bench_rabbitmq {' '.join(command)} under DHAT:\n{ran.stderr}")
-            blocks.append(int(found.group(1).replace(",", "")))
+            blocks.append(cost.count("heap_blocks", [self.program, "millrace", "consume.16", self.server.url, str(messages), "0"]))
         return figure("rabbitmq.consume.16.heap_blocks", "blocks/message",
                       [(blocks[1] - blocks[0]) / (HEAP_MESSAGES[1] - HEAP_MESSAGES[0])])
 
