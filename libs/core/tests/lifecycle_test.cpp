@@ -103,6 +103,22 @@ TEST_F(lifecycle, L2_the_first_subscription_that_cannot_open_aborts_the_start) {
   EXPECT_EQ(journal, (texts{"connect scripted", "open orders", "open missing", "stop orders", "shutdown scripted"}));
 }
 
+TEST_F(lifecycle, L2_the_broker_hears_of_every_registration_before_the_first_one_opens) {
+  consume("orders");
+  r.subscribe("payments", [](bytes_view) {}).named("audit");
+  std::vector<std::string> declared;
+  r.broker->on_declare = [&](const std::string& what) -> result<void> {
+    declared.push_back(what);
+    if (declared.size() == 2) return fail(errc::invalid_options, "contradicts 'orders'");
+    return {};
+  };
+  const auto started = r.start();
+  ASSERT_FALSE(started);
+  EXPECT_TRUE(started.error().message().contains("subscription 'audit'")) << started.error().message();
+  EXPECT_EQ(declared, (texts{"orders as orders", "payments as audit"}));
+  EXPECT_EQ(journal, (texts{"connect scripted", "shutdown scripted"}));
+}
+
 // core 3.59
 TEST_F(lifecycle, an_after_startup_hook_that_fails_takes_everything_back) {
   consume("orders");

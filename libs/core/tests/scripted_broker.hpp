@@ -52,6 +52,7 @@ class script {
   std::function<result<void>(settlement)> on_settle = [](settlement) { return result<void>{}; };
   std::function<result<receipt>(const outgoing&)> on_publish = [](const outgoing&) { return receipt{}; };
   std::function<result<void>()> on_connect = [] { return result<void>{}; };
+  std::function<result<void>(const std::string&)> on_declare = [](const std::string&) { return result<void>{}; };
   std::function<result<void>(const std::string&)> on_open = [](const std::string&) { return result<void>{}; };
   std::function<result<void>()> on_shutdown = [] { return result<void>{}; };
 
@@ -182,6 +183,9 @@ class scripted_connection {
 
   result<std::shared_ptr<publish_port>> pair(const scripted_publish&) {
     return std::make_shared<scripted_port>(script_);
+  }
+  [[nodiscard]] result<void> declare(const scripted_topic& source, const open_options& options) const {
+    return script_->on_declare(source.name() + " as " + options.subscription);
   }
   task<open_result> open(const scripted_topic& source, sink& to, const open_options& /*options*/) {
     script_->journal.push_back("open " + source.name());

@@ -86,6 +86,13 @@ concept source_for =
       { source.retries() } -> std::same_as<retry_path>;
     };
 
+/// A connected broker that hears of every registration of a service before the first one opens, so that two which
+/// contradict each other are refused before any call. No I/O; an error ends the start.
+template <class C, class S>
+concept takes_declarations = requires(C& c, const S& source, const open_options& options) {
+  { c.declare(source, options) } -> std::same_as<result<void>>;
+};
+
 /// How long a partial batch of this source waits by default.
 template <class S> [[nodiscard]] duration default_batch_wait(const S& source) {
   if constexpr (requires { source.batch_wait(); })

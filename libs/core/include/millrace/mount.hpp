@@ -68,6 +68,11 @@ template <class Derived, broker_type Broker, class State, class Codec> class mou
     plan->open = [source](void* broker, sink& to, const open_options& options) {
       return static_cast<connected*>(broker)->open(*source, to, options);
     };
+    if constexpr (takes_declarations<connected, Source>) {
+      plan->declare = [source](void* broker, const open_options& options) {
+        return static_cast<connected*>(broker)->declare(*source, options);
+      };
+    }
     if constexpr (requires { source->add_prefix(std::string_view()); }) {
       plan->prefix_source = [source](std::string_view prefix) { source->add_prefix(prefix); };
     }

@@ -46,6 +46,7 @@ struct subscription_plan {
   std::function<void(subscription_plan&)> read_source;        ///< takes name and retry path over from the source
   std::function<void(std::string_view prefix)> prefix_source; ///< empty: this kind of source takes no prefix
   std::string unprefixable;                                   ///< the prefix that could not be put in front
+  std::function<result<void>(void* connected, const open_options& options)> declare; ///< empty: nothing to say before
   std::function<task<open_result>(void* connected, sink& to, const open_options& options)> open;
   std::shared_ptr<publish_cell> copies;  ///< retry copies and dead letters leave through this
   std::shared_ptr<publish_cell> replies; ///< replies leave through this
@@ -58,6 +59,8 @@ struct subscription_plan {
   void add_prefix(std::string_view prefix);
   /// What can be refused before any I/O; the error names the subscription.
   [[nodiscard]] result<void> check() const;
+  /// What the broker is told of it.
+  [[nodiscard]] open_options declared() const;
 };
 
 } // namespace detail

@@ -45,6 +45,7 @@ class service_run {
   task<void> run_and_log(const std::vector<service_hook>& hooks, const char* kind);
   task<result<void>> prepare();
   task<result<void>> connect(connect_mode mode);
+  [[nodiscard]] result<void> declare_subscriptions();
   task<result<void>> open_subscriptions();
   task<result<void>> finish_start();
   task<result<void>> start_all(connect_mode mode);

@@ -32,12 +32,7 @@ subscription_loop::~subscription_loop() {
 }
 
 task<result<void>> subscription_loop::open(void* connected) {
-  open_options options;
-  options.subscription = plan_->name;
-  options.workers = plan_->workers;
-  options.max_attempts = plan_->max_attempts;
-  options.dead_letter = plan_->dead_letter;
-  options.batch_size = plan_->batch_size;
+  const open_options options = plan_->declared();
   auto opened = co_await plan_->open(connected, *this, options);
   if (!opened) co_return fail(std::move(opened).error().at("subscription '" + plan_->name + "'"));
   port_ = std::move(*opened);

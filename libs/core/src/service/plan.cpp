@@ -105,6 +105,16 @@ void detail::routed_plans::move_into(routed_plans& to, std::string_view prefix) 
   registrations_.clear();
 }
 
+open_options detail::subscription_plan::declared() const {
+  open_options options;
+  options.subscription = name;
+  options.workers = workers;
+  options.max_attempts = max_attempts;
+  options.dead_letter = dead_letter;
+  options.batch_size = batch_size;
+  return options;
+}
+
 result<void> detail::subscription_plan::check() const {
   const auto refuse = [this](std::string why) -> result<void> {
     return fail(errc::invalid_options, "subscription '" + name + "': " + why);

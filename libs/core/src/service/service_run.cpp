@@ -110,7 +110,20 @@ task<result<void>> service_run::connect(connect_mode mode) {
   co_return result<void>{};
 }
 
+/// Before the first one opens.
+result<void> service_run::declare_subscriptions() {
+  for (auto& broker : core_->brokers_) {
+    for (const auto& plan : broker->plans()) {
+      if (!plan->declare) continue;
+      auto declared = plan->declare(broker->connected(), plan->declared());
+      if (!declared) return millrace::fail(std::move(declared).error().at("subscription '" + plan->name + "'"));
+    }
+  }
+  return {};
+}
+
 task<result<void>> service_run::open_subscriptions() {
+  if (auto declared = declare_subscriptions(); !declared) co_return declared;
   loop_environment environment;
   environment.rt = runtime_;
   environment.state = state_.get();
