@@ -151,6 +151,11 @@ TEST_F(dispatch, a_lost_consumer_turns_health_red_until_it_is_back) {
   orders.dropped(3);
   orders.dropped(2);
   EXPECT_EQ(r.run().health().read().dropped, 5U);
+  orders.refused(2, error(errc::subscribe, "the lease is over"));
+  EXPECT_EQ(r.run().health().read().refused, 2U);
+  EXPECT_TRUE(r.run().health().read().problems.back().contains("refused later: 2"));
+  EXPECT_EQ(r.log.count(log_level::warning, "the lease is over"), 1U);
+  EXPECT_TRUE(r.run().health().healthy());
   orders.ended(error(errc::subscribe, "consumer deleted"));
   EXPECT_FALSE(r.run().health().healthy());
   EXPECT_FALSE(r.run().failure());

@@ -16,6 +16,7 @@ struct health_report {
   std::size_t subscriptions = 0; ///< started
   std::size_t active = 0;        ///< consuming now
   std::uint64_t dropped = 0;     ///< messages lost to slow consumers since the start
+  std::uint64_t refused = 0;     ///< settlements that a broker took and refused later; their messages come again
   std::vector<std::string> problems;
 
   /// Running, and every desired consumer is present.

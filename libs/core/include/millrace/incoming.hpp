@@ -171,6 +171,12 @@ class sink {
   virtual void ended(error why) noexcept = 0;
   /// `count` more messages were lost because the consumer was too slow (core NATS).
   virtual void dropped(std::uint64_t count) noexcept = 0;
+  /// `count` settlements that were handed over were refused afterwards (exactly-once Pub/Sub): their messages come
+  /// again, though their handlers were told of no failure.
+  virtual void refused(std::uint64_t count, error why) noexcept {
+    (void)count;
+    (void)why;
+  }
 
  protected:
   ~sink() = default;

@@ -25,6 +25,8 @@ class receiver final : private sink {
   [[nodiscard]] bool interrupted() const noexcept;
   /// Messages that were lost because this receiver was too slow.
   [[nodiscard]] std::uint64_t dropped() const noexcept;
+  /// Settlements that the broker took and refused later: their messages come again.
+  [[nodiscard]] std::uint64_t refused() const noexcept;
 
  private:
   template <class Connected, class Source>
@@ -35,6 +37,7 @@ class receiver final : private sink {
   void resumed() noexcept override;
   void ended(error why) noexcept override;
   void dropped(std::uint64_t count) noexcept override;
+  void refused(std::uint64_t count, error why) noexcept override;
 
   runtime* runtime_;
   mutable std::mutex mutex_;
@@ -42,6 +45,7 @@ class receiver final : private sink {
   std::optional<error> ended_;
   bool absent_ = false;
   std::uint64_t dropped_ = 0;
+  std::uint64_t refused_ = 0;
   event arrived_;
   std::unique_ptr<subscription_port> port_;
 };

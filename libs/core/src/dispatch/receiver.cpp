@@ -51,6 +51,11 @@ std::uint64_t receiver::dropped() const noexcept {
   return dropped_;
 }
 
+std::uint64_t receiver::refused() const noexcept {
+  const std::scoped_lock lock(mutex_);
+  return refused_;
+}
+
 void receiver::deliver(incoming_batch batch, deliver_from /*where*/) noexcept {
   const std::scoped_lock lock(mutex_);
   waiting_.append(std::move(batch));
@@ -76,6 +81,11 @@ void receiver::ended(error why) noexcept {
 void receiver::dropped(std::uint64_t count) noexcept {
   const std::scoped_lock lock(mutex_);
   dropped_ += count;
+}
+
+void receiver::refused(std::uint64_t count, error /*why*/) noexcept {
+  const std::scoped_lock lock(mutex_);
+  refused_ += count;
 }
 
 } // namespace millrace

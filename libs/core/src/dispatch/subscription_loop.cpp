@@ -95,6 +95,12 @@ void subscription_loop::ended(error why) noexcept {
 
 void subscription_loop::dropped(std::uint64_t count) noexcept { environment_.board->add_dropped(health_slot_, count); }
 
+void subscription_loop::refused(std::uint64_t count, error why) noexcept {
+  log(log_level::warning, "subscription '" + name() + "': settlements that were refused later, " +
+                              std::to_string(count) + ", their messages come again: " + why.message());
+  environment_.board->add_refused(health_slot_, count);
+}
+
 void subscription_loop::failed_fast(const std::string& why) noexcept {
   halt();
   environment_.fail_service(error(errc::handler, "subscription '" + name() + "': " + why));

@@ -55,6 +55,7 @@ class subscription_loop final : public sink {
   void resumed() noexcept override;
   void ended(error why) noexcept override;
   void dropped(std::uint64_t count) noexcept override;
+  void refused(std::uint64_t count, error why) noexcept override;
 
   // For the workers.
   /// The next message, or null: the worker is idle now.

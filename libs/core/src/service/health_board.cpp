@@ -13,7 +13,7 @@ void detail::health_board::set_state(service_state state, std::string problem) {
 
 std::size_t detail::health_board::add(std::string name) {
   const std::scoped_lock lock(mutex_);
-  subscriptions_.push_back({std::move(name), false, {}, 0});
+  subscriptions_.push_back({std::move(name), false, {}, 0, 0});
   ++started_;
   return subscriptions_.size() - 1;
 }
@@ -31,6 +31,11 @@ void detail::health_board::add_dropped(std::size_t slot, std::uint64_t count) {
   subscriptions_[slot].dropped += count;
 }
 
+void detail::health_board::add_refused(std::size_t slot, std::uint64_t count) {
+  const std::scoped_lock lock(mutex_);
+  subscriptions_[slot].refused += count;
+}
+
 health_report detail::health_board::read() const {
   const std::scoped_lock lock(mutex_);
   health_report report;
@@ -45,7 +50,12 @@ health_report detail::health_board::read() const {
     if (s.dropped > 0) {
       report.problems.push_back("subscription '" + s.name + "': " + std::to_string(s.dropped) + " messages dropped");
     }
+    if (s.refused > 0) {
+      report.problems.push_back("subscription '" + s.name +
+                                "': settlements that were refused later: " + std::to_string(s.refused));
+    }
     report.dropped += s.dropped;
+    report.refused += s.refused;
   }
   return report;
 }

@@ -19,6 +19,7 @@ class health_board {
   [[nodiscard]] std::size_t add(std::string name);
   void set_active(std::size_t slot, bool active, std::string why);
   void add_dropped(std::size_t slot, std::uint64_t count);
+  void add_refused(std::size_t slot, std::uint64_t count);
 
   [[nodiscard]] health_report read() const;
   [[nodiscard]] bool healthy() const noexcept {
@@ -31,6 +32,7 @@ class health_board {
     bool active = false;
     std::string why;
     std::uint64_t dropped = 0;
+    std::uint64_t refused = 0;
   };
   std::atomic<service_state> state_ = service_state::starting;
   std::atomic<std::size_t> started_ = 0;
