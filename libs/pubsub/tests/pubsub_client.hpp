@@ -60,7 +60,10 @@ inline task<result<receipt>> send_task(runtime& rt, std::shared_ptr<publish_port
 /// A connection of its own, with two threads, as a test without a service uses it.
 class client {
  public:
-  explicit client(broker b) : rt(2), connected_(value_of(sync_wait(std::move(b).connect(rt)))) {
+  enum class mode : std::uint8_t { live, in_process };
+  explicit client(broker b, mode how = mode::live)
+      : rt(2), connected_(value_of(
+                   sync_wait(how == mode::live ? std::move(b).connect(rt) : std::move(b).connect_in_process(rt)))) {
     publisher = value_of(connected_->pair(publish{}));
   }
   client(const client&) = delete;

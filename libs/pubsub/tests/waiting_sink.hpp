@@ -29,6 +29,9 @@ class waiting_sink final : public sink {
   void resumed() noexcept override { note("resumed"); }
   void ended(error why) noexcept override { note("ended: " + why.message()); }
   void dropped(std::uint64_t /*count*/) noexcept override { note("dropped"); }
+  void refused(std::uint64_t count, error why) noexcept override {
+    note("refused " + std::to_string(count) + ": " + why.message());
+  }
 
   /// Null: nothing came.
   incoming* next(std::chrono::milliseconds bound = std::chrono::seconds(10)) {

@@ -59,6 +59,10 @@ result<std::shared_ptr<publish_port>> connected_broker::pair(const millrace::pub
   return std::make_shared<detail::publisher_port>(shared_, policy);
 }
 
+result<void> connected_broker::declare(const subscription& source, const open_options& options) {
+  return detail::declare_registration(*shared_, source, options);
+}
+
 task<open_result> connected_broker::open(const subscription& source, sink& to, const open_options& options) {
   open_result opened = co_await detail::open_subscription(shared_, source, options, to);
   co_return opened;

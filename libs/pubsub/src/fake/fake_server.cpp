@@ -48,7 +48,9 @@ fake_subscription from_wire(const wire::Subscription& s) {
 
 } // namespace
 
-fake_server::fake_server(std::uint16_t port) : state_(std::make_unique<state>(port)) {}
+fake_server::fake_server(std::uint16_t port) : state_(std::make_unique<state>(port, nullptr)) {}
+fake_server::fake_server(const fake_certificate& shown, std::uint16_t port)
+    : state_(std::make_unique<state>(port, &shown)) {}
 fake_server::~fake_server() = default;
 
 std::string fake_server::address() const { return "127.0.0.1:" + std::to_string(state_->port); }
@@ -120,6 +122,11 @@ void fake_server::fail_next(std::string_view name, int code, std::size_t times, 
   failure.text = std::move(text);
   const std::lock_guard lock(state_->mutex);
   state_->script_of(name).failures.assign(times, failure);
+}
+
+void fake_server::refuse_payload(std::string payload) {
+  const std::lock_guard lock(state_->mutex);
+  state_->refused_payloads.insert(std::move(payload));
 }
 
 void fake_server::refuse_acks_for_now(std::size_t calls) {

@@ -19,6 +19,13 @@ detail::cloud::options real_clock() {
   return chosen;
 }
 
+std::shared_ptr<grpc::ServerCredentials> credentials_of(const fake_certificate* shown) {
+  if (shown == nullptr) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions tls;
+  tls.pem_key_cert_pairs.push_back({shown->key, shown->chain});
+  return grpc::SslServerCredentials(tls);
+}
+
 /// Answers a method that there is not.
 class unknown_method final : public grpc::ServerGenericBidiReactor {
  public:
@@ -33,9 +40,9 @@ std::string_view name_of_method(method which) noexcept {
   return path.substr(path.rfind('/') + 1);
 }
 
-fake_server::state::state(std::uint16_t wanted) : service(real_clock()) {
+fake_server::state::state(std::uint16_t wanted, const fake_certificate* shown) : service(real_clock()) {
   grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:" + std::to_string(wanted), grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort("127.0.0.1:" + std::to_string(wanted), credentials_of(shown), &port);
   builder.SetMaxReceiveMessageSize(64 * 1024 * 1024);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
@@ -92,21 +99,33 @@ std::optional<detail::call_status> fake_server::state::begin_call(method which, 
   return failure;
 }
 
-detail::call_answer fake_server::state::answer(method which, const std::string& body) {
-  detail::call_answer a;
-  if (auto failure = begin_call(which, body)) {
-    a.status = std::move(*failure);
-    return a;
-  }
+/// What a test asked for, of calls that are well themselves.
+std::optional<detail::call_status> fake_server::state::scripted_refusal(method which, const std::string& body) {
   if (which == method::acknowledge && acks_refused_for_now > 0) {
     --acks_refused_for_now;
     wire::AcknowledgeRequest request;
-    if (request.ParseFromString(body))
-      a.status =
-          detail::refuse_ack_ids({request.ack_ids().begin(), request.ack_ids().end()}, "TRANSIENT_FAILURE_SCRIPTED");
-    return a;
+    if (!request.ParseFromString(body)) return std::nullopt;
+    return detail::refuse_ack_ids({request.ack_ids().begin(), request.ack_ids().end()}, "TRANSIENT_FAILURE_SCRIPTED");
   }
-  return service.call(which, body, std::chrono::steady_clock::now());
+  wire::PublishRequest request;
+  if (which != method::publish || refused_payloads.empty() || !request.ParseFromString(body)) return std::nullopt;
+  for (const wire::PubsubMessage& m : request.messages()) {
+    if (!refused_payloads.contains(m.data())) continue;
+    detail::call_status refused;
+    refused.code = detail::status_code::invalid_argument;
+    refused.text = "a message does not fit the schema";
+    return refused;
+  }
+  return std::nullopt;
+}
+
+detail::call_answer fake_server::state::answer(method which, const std::string& body) {
+  detail::call_answer a;
+  auto failure = begin_call(which, body);
+  if (!failure) failure = scripted_refusal(which, body);
+  if (!failure) return service.call(which, body, std::chrono::steady_clock::now());
+  a.status = std::move(*failure);
+  return a;
 }
 
 void fake_server::state::reply(method which, std::function<void()> send) {

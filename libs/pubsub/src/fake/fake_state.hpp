@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace millrace::pubsub {
@@ -19,7 +20,7 @@ namespace millrace::pubsub {
 /// The server, its service and its clock. Everything happens under one mutex; reactors only start operations there.
 class fake_server::state final : public grpc::CallbackGenericService {
  public:
-  explicit state(std::uint16_t port);
+  state(std::uint16_t port, const fake_certificate* shown);
   ~state() override;
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override;
@@ -47,10 +48,12 @@ class fake_server::state final : public grpc::CallbackGenericService {
   detail::cloud service;
   std::string last_authorization;
   std::size_t acks_refused_for_now = 0;
+  std::set<std::string, std::less<>> refused_payloads;
   int port = 0;
 
  private:
   void keep_time();
+  [[nodiscard]] std::optional<detail::call_status> scripted_refusal(detail::method which, const std::string& body);
 
   std::map<std::string, script, std::less<>> scripts_;
   std::multimap<time_point, std::function<void()>> later_;

@@ -139,6 +139,14 @@ result<void> leases::delay(pull_delivery& d, duration by) noexcept {
   return {};
 }
 
+void leases::tell(const std::shared_ptr<puller>& reader) {
+  reader_ = reader;
+  settlements_->tell([to = reader_](std::uint64_t count, const error& why) {
+    const std::shared_ptr<puller> told = to.lock();
+    return told != nullptr && told->on_refused(count, why);
+  });
+}
+
 void leases::release(pull_delivery& d) noexcept {
   if (d.now() == state::open) {
     if (shared_->closed())
@@ -146,7 +154,7 @@ void leases::release(pull_delivery& d) noexcept {
     else
       nack(d);
   }
-  const std::shared_ptr<puller> told = reader.lock();
+  const std::shared_ptr<puller> told = reader_.lock();
   pull_block& block = d.block();
   drop(block);
   if (told != nullptr) told->on_released();

@@ -25,8 +25,8 @@ class leases : public std::enable_shared_from_this<leases> {
   leases(std::shared_ptr<connection> shared, const pubsub::subscription& source, std::string full_name,
          std::uint32_t cap);
 
-  /// Who wants to hear of releases; may be gone.
-  std::weak_ptr<puller> reader;
+  /// Who wants to hear of releases, and of acknowledgements that are refused; it may go. Before the first delivery.
+  void tell(const std::shared_ptr<puller>& reader);
 
   /// A block to fill with one response.
   [[nodiscard]] pull_block& take_block();
@@ -73,6 +73,7 @@ class leases : public std::enable_shared_from_this<leases> {
   const std::chrono::seconds extension_;
   const duration max_lease_;
   const std::shared_ptr<settlements> settlements_;
+  std::weak_ptr<puller> reader_;
 
   std::atomic<bool> closed_ = false;
   std::mutex mutex_;

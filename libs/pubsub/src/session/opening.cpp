@@ -104,6 +104,12 @@ task<result<bool>> prepare(connection& shared, plan p, time_point due) {
 
 } // namespace
 
+result<void> declare_registration(connection& shared, const pubsub::subscription& source, const open_options& options) {
+  result<plan> checked = check(shared, source, options);
+  if (!checked) return fail(std::move(checked.error()));
+  return {};
+}
+
 task<open_result> open_subscription(std::shared_ptr<connection> shared, pubsub::subscription source,
                                     open_options options, sink& to) {
   result<plan> checked = check(*shared, source, options);
@@ -114,7 +120,7 @@ task<open_result> open_subscription(std::shared_ptr<connection> shared, pubsub::
   if (!created) co_return fail(std::move(created.error()));
   const auto held = std::make_shared<leases>(shared, source, checked->subscription, checked->dead_letters.max_attempts);
   const auto reader = std::make_shared<puller>(shared, source, held, to);
-  held->reader = reader;
+  held->tell(reader);
   shared->add(held, reader);
   result<void> started = co_await reader->start(*created);
   if (!started) co_return fail(std::move(started.error()));

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millrace::pubsub::detail {
@@ -29,6 +30,10 @@ struct publish_request {
   time_point give_up_at{};
   time_point due{}; ///< the next attempt; unset: not waiting for one
 };
+
+/// The same messages in two requests, in order. Of one that has at least two.
+[[nodiscard]] std::pair<std::unique_ptr<publish_request>, std::unique_ptr<publish_request>>
+halves_of(const publish_request& whole);
 
 /// What is published without a key, or under one key: one batch that fills, and requests in order.
 struct publish_lane {

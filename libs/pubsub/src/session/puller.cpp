@@ -28,6 +28,9 @@ std::string random_id() {
 class puller::listener final : public stream_events {
  public:
   listener(std::weak_ptr<puller> to, std::uint64_t number) noexcept : to_(std::move(to)), number_(number) {}
+  void on_sent() noexcept override {
+    if (const auto p = to_.lock()) p->on_sent(number_);
+  }
   void on_opened() noexcept override {
     if (const auto p = to_.lock()) p->on_opened(number_);
   }
@@ -88,6 +91,7 @@ task<result<void>> puller::start(bool fresh) {
 void puller::open_stream(lock& held) {
   ++number_;
   phase_ = phase::opening;
+  sent_ = false;
   const runtime& clock = shared_->clock();
   quiet_at_ = clock.now() + shared_->options().quiet_stream;
   keepalive_at_ = clock.now() + shared_->options().stream_keepalive;
@@ -105,12 +109,20 @@ void puller::open_stream(lock& held) {
   stream_->read();
 }
 
+void puller::on_sent(std::uint64_t stream) noexcept {
+  const lock held(mutex_);
+  if (stream != number_ || phase_ != phase::opening) return;
+  sent_ = true;
+  quiet_at_ = shared_->clock().now() + shared_->options().quiet_stream;
+  alarm_.set(quiet_at_);
+}
+
 void puller::on_opened(std::uint64_t stream) noexcept {
   lock held(mutex_);
   if (stream == number_) proved_live(held);
 }
 
-/// The service accepted the stream: by saying so, by a response, or by not refusing it for a while.
+/// The service accepted the stream: by saying so, by a response, or by not refusing for a while what was sent to it.
 void puller::proved_live(lock& held) {
   if (phase_ != phase::opening) return;
   phase_ = phase::live;
@@ -214,6 +226,15 @@ void puller::on_released() noexcept {
   if (paused_) read_more();
 }
 
+bool puller::on_refused(std::uint64_t count, const error& why) {
+  lock held(mutex_);
+  if (!started_ || phase_ == phase::stopped) return false;
+  begin_call(held);
+  sink_.refused(count, why);
+  end_call(held);
+  return true;
+}
+
 bool puller::passes(const call_status& why) const noexcept {
   if (why.code == status_code::not_found) return fresh_;
   if (why.code == status_code::unauthenticated) return denied_ < most_denials;
@@ -245,9 +266,13 @@ void puller::reopen(lock& held, const call_status& why) {
   retry_at_ = shared_->clock().now() + pause_after(failures_);
   alarm_.set(retry_at_);
   last_failure_ = status_error(errc::receive, leases_->full_name(), why);
+  tell_interrupted(held, *last_failure_);
+}
+
+void puller::tell_interrupted(lock& held, error why) {
   if (!started_ || std::exchange(interrupted_, true)) return;
   begin_call(held);
-  sink_.interrupted(status_error(errc::receive, leases_->full_name(), why));
+  sink_.interrupted(std::move(why));
   end_call(held);
 }
 
@@ -269,14 +294,21 @@ void puller::tick() noexcept {
   lock held(mutex_);
   const time_point now = shared_->clock().now();
   if (phase_ == phase::waiting && now >= retry_at_) open_stream(held);
-  if (phase_ == phase::opening && now >= quiet_at_) proved_live(held);
+  if (phase_ == phase::opening && now >= quiet_at_) silent_for_long(held);
   if (phase_ == phase::live && now >= keepalive_at_ && stream_ != nullptr) {
     stream_->send({}); // an empty request: the stream is in use
     keepalive_at_ = now + shared_->options().stream_keepalive;
   }
   if (phase_ == phase::waiting) alarm_.set(retry_at_);
-  if (phase_ == phase::opening) alarm_.set(quiet_at_);
+  if (phase_ == phase::opening && quiet_at_ != time_point::max()) alarm_.set(quiet_at_);
   if (phase_ == phase::live) alarm_.set(keepalive_at_);
+}
+
+/// No refusal is consent, if there is a connection.
+void puller::silent_for_long(lock& held) {
+  if (sent_) return proved_live(held);
+  quiet_at_ = time_point::max();
+  tell_interrupted(held, error(make_error_code(errc::receive), leases_->full_name() + ": there is no connection"));
 }
 
 void puller::halt(bool politely) noexcept {

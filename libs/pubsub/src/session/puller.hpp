@@ -30,6 +30,8 @@ class puller final : public std::enable_shared_from_this<puller> {
   void abandon() noexcept;
 
   void on_released() noexcept;
+  /// Acknowledgements were refused after all. False: the subscription has stopped, and nobody is told.
+  [[nodiscard]] bool on_refused(std::uint64_t count, const error& why);
 
  private:
   /// One stream's events, so that those of an earlier one are not taken for those of the present.
@@ -38,12 +40,15 @@ class puller final : public std::enable_shared_from_this<puller> {
   using lock = std::unique_lock<std::mutex>;
 
   void open_stream(lock& held);
+  void on_sent(std::uint64_t stream) noexcept;
   void on_opened(std::uint64_t stream) noexcept;
   void on_response(std::uint64_t stream, shared_bytes response) noexcept;
   void on_closed(std::uint64_t stream, call_status why) noexcept;
   void proved_live(lock& held);
   void reopen(lock& held, const call_status& why);
   void end(lock& held, const call_status& why);
+  void tell_interrupted(lock& held, error why);
+  void silent_for_long(lock& held);
   void hand_over(lock& held, deliver_from where);
   void read_more();
   void begin_call(lock& held);
@@ -71,6 +76,7 @@ class puller final : public std::enable_shared_from_this<puller> {
   unsigned denied_ = 0;                  ///< of them for the credentials
   bool fresh_ = false;
   bool interrupted_ = false;
+  bool sent_ = false;    ///< the present stream's first request; there is a connection
   bool started_ = false; ///< `start` has answered; the sink may be told
   bool paused_ = false;  ///< too much is here: the next response is not asked for
   bool delivering_ = false;

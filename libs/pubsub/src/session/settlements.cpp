@@ -8,6 +8,7 @@
 #include <millrace/log.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace millrace::pubsub::detail {
 namespace {
@@ -87,6 +88,7 @@ void settlements::seal(gathering& from, method which) {
   request r;
   r.which = which;
   r.body = std::make_shared<const std::string>(std::move(from.body));
+  r.ids = from.count;
   from = {};
   waiting_.push_back(std::move(r));
 }
@@ -130,10 +132,13 @@ void settlements::send(request r) {
 }
 
 void settlements::answered(request r, const call_answer& answer) {
+  std::size_t refused = 0;
+  if (!answer.status.ok()) refused = take_refused(r, answer.status);
+  if (refused > 0) report(r, refused, answer.status);
   lock held(mutex_);
   --in_flight_;
   if (closed_) return;
-  if (!answer.status.ok() && retry(r, answer.status)) {
+  if (!answer.status.ok() && r.ids > 0) {
     alarm_.set(r.due);
     waiting_.push_back(std::move(r));
   }
@@ -141,28 +146,30 @@ void settlements::answered(request r, const call_answer& answer) {
   tell_if_idle();
 }
 
-/// Whether the request, or what is left of it, is sent again.
-bool settlements::retry(request& r, const call_status& status) {
-  const refused_ids refused = read_refused_ids(status.details);
-  if (!refused.permanent.empty()) report(r, status);
-  if (!refused.transient.empty()) {
-    r.body = std::make_shared<const std::string>(with_ids(r.which, *r.body, refused.transient));
-  } else if (!refused.permanent.empty() || !retries_publish(status.code)) {
-    if (refused.permanent.empty()) report(r, status);
-    return false;
+std::size_t settlements::take_refused(request& r, const call_status& status) {
+  const refused_ids said = read_refused_ids(status.details);
+  std::size_t refused = said.permanent.size();
+  if (!said.transient.empty()) {
+    r.body = std::make_shared<const std::string>(with_ids(r.which, *r.body, said.transient));
+    r.ids = said.transient.size();
+  } else if (!said.permanent.empty()) {
+    r.ids = 0;
+  } else if (!retries_publish(status.code)) {
+    refused = std::exchange(r.ids, 0);
   }
-  if (++r.failures > most_failures) {
-    report(r, status);
-    return false;
-  }
-  r.due = shared_->clock().now() + pause_after(r.failures);
-  return true;
+  if (r.ids > 0 && ++r.failures > most_failures) refused += std::exchange(r.ids, 0);
+  if (r.ids > 0) r.due = shared_->clock().now() + pause_after(r.failures);
+  return refused;
 }
 
-void settlements::report(const request& r, const call_status& status) const {
-  const char* what = r.which == method::acknowledge ? "': acknowledgements" : "': changes of leases";
-  log(log_level::warning, "subscription '" + name_ + what + " were refused, the messages come back: " +
-                              status_error(errc::receive, name_, status).message());
+/// A lease that was not extended is told by the acknowledgement that comes too late, if one comes.
+void settlements::report(const request& r, std::size_t refused, const call_status& status) const {
+  const error why = status_error(errc::receive, name_, status);
+  const bool acks = r.which == method::acknowledge;
+  if (acks && tell_refused_ && tell_refused_(refused, why)) return;
+  log(log_level::warning, "subscription '" + name_ + "': " + std::to_string(refused) +
+                              (acks ? " acknowledgements" : " changes of leases") +
+                              " were refused, the messages come back: " + why.message());
 }
 
 void settlements::tick() noexcept {

@@ -6,6 +6,7 @@
 #include <millrace/event.hpp>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,8 +21,12 @@ class connection;
 /// of an exactly-once subscription only the ids that are said to be worth it.
 class settlements : public std::enable_shared_from_this<settlements> {
  public:
+  /// Is told how many acknowledgements were refused for good, and why; false: there is nobody to tell.
+  using on_refused = std::function<bool(std::uint64_t count, const error& why)>;
   /// `window`: how many deliveries may be unsettled, so that acknowledgements do not wait for those that cannot come.
   settlements(std::shared_ptr<connection> shared, const std::string& full_name, std::int64_t window);
+  /// Before the first acknowledgement.
+  void tell(on_refused whom) { tell_refused_ = std::move(whom); }
 
   void acknowledge(std::string_view ack_id);
   /// 0: the message comes back at once.
@@ -41,6 +46,7 @@ class settlements : public std::enable_shared_from_this<settlements> {
   struct request {
     method which = method::acknowledge;
     std::shared_ptr<const std::string> body;
+    std::size_t ids = 0;
     unsigned failures = 0;
     time_point due{}; ///< not before
   };
@@ -52,8 +58,9 @@ class settlements : public std::enable_shared_from_this<settlements> {
   void send_waiting(lock& held);
   void send(request r);
   void answered(request r, const call_answer& answer);
-  [[nodiscard]] bool retry(request& r, const call_status& status);
-  void report(const request& r, const call_status& status) const;
+  /// Of a request that failed: how many of its ids are refused for good; the others, if any, are to be sent again.
+  [[nodiscard]] std::size_t take_refused(request& r, const call_status& status);
+  void report(const request& r, std::size_t refused, const call_status& status) const;
   void tick() noexcept;
   void tell_if_idle();
 
@@ -62,6 +69,7 @@ class settlements : public std::enable_shared_from_this<settlements> {
   const std::string routing_;
   const std::size_t enough_;
   const bool at_once_; ///< in process nothing is gathered
+  on_refused tell_refused_;
 
   std::mutex mutex_;
   gathering acks_;

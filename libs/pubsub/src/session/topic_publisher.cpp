@@ -92,7 +92,7 @@ void topic_publisher::dispatch(publish_lane& lane, std::string_view key, outbox&
   while (!lane.ready.empty() && lane.in_flight < most) {
     request_ptr r = std::move(lane.ready.front());
     lane.ready.pop_front();
-    r->give_up_at = shared_->clock().now() + shared_->options().publish_timeout;
+    if (r->give_up_at == time_point{}) r->give_up_at = shared_->clock().now() + shared_->options().publish_timeout;
     ++lane.in_flight;
     r->id = ++last_id_;
     out.push_back(attempt_of(*r));
@@ -155,6 +155,17 @@ void topic_publisher::accepted(lock& held, const request_ptr& r, const std::stri
   }
 }
 
+/// One message of a batch must not fail its neighbours (pubsub 14.28). The halves go first, in their order.
+void topic_publisher::send_in_halves(lock& held, const request_ptr& r) {
+  publish_lane& lane = lane_of(r->key);
+  auto [first, second] = halves_of(*r);
+  lane.ready.push_front(std::move(second));
+  lane.ready.push_front(std::move(first));
+  outbox out;
+  settle_lane(r->key, out);
+  send_all(held, out);
+}
+
 /// Again after a pause, or an error for all who wait: of a key also for those behind, and the key is free again.
 void topic_publisher::failed(lock& held, request_ptr r, const call_status& status) {
   const time_point now = shared_->clock().now();
@@ -165,6 +176,7 @@ void topic_publisher::failed(lock& held, request_ptr r, const call_status& statu
     sent_.emplace(r->id, std::move(r));
     return;
   }
+  if (status.code == status_code::invalid_argument && r->waiting.size() > 1) return send_in_halves(held, r);
   std::vector<request_ptr> behind;
   if (!r->key.empty()) behind = take_lane(r->key);
   outbox out;

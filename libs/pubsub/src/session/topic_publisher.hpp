@@ -19,8 +19,10 @@ namespace millrace::pubsub::detail {
 class connection;
 
 /// Publishes to one topic: gathers messages into requests of legal size, sends some at a time, and tries again what
-/// fails for a passing reason. Each ordering key has a lane of its own with one request at a time, so that nothing
-/// overtakes; when a request of a key fails for good, what waits behind it fails too, and the key is free again.
+/// fails for a passing reason. A request that the service refuses for what is in it is halved until the message that is
+/// meant stands alone, so that its neighbours go through. Each ordering key has a lane of its own with one request at a
+/// time, so that nothing overtakes; when a request of a key fails for good, what waits behind it fails too, and the key
+/// is free again.
 class topic_publisher final : public std::enable_shared_from_this<topic_publisher> {
  public:
   topic_publisher(std::shared_ptr<connection> shared, std::string full_name);
@@ -60,6 +62,7 @@ class topic_publisher final : public std::enable_shared_from_this<topic_publishe
   [[nodiscard]] attempt attempt_of(const publish_request& r) const;
   void accepted(lock& held, const request_ptr& r, const std::string& body);
   void failed(lock& held, request_ptr r, const call_status& status);
+  void send_in_halves(lock& held, const request_ptr& r);
   [[nodiscard]] std::vector<request_ptr> take_lane(std::string_view key);
   void settle_lane(std::string_view key, outbox& out);
   void tick() noexcept;

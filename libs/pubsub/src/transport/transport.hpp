@@ -52,13 +52,15 @@ struct call_request {
 };
 using call_done = std::move_only_function<void(call_answer)>;
 
-/// What becomes of a stream. Calls do not overlap; `on_closed` is the last one.
+/// What becomes of a stream. `on_sent` may run beside the others; these do not overlap, and `on_closed` is the last.
 class stream_events {
  public:
   stream_events() = default;
   stream_events(const stream_events&) = delete;
   stream_events& operator=(const stream_events&) = delete;
   virtual ~stream_events() = default;
+  /// There is a connection, and the first request is on its way.
+  virtual void on_sent() noexcept = 0;
   /// The server has accepted the stream.
   virtual void on_opened() noexcept = 0;
   /// One response. The next one comes after `pull_stream::read`.

@@ -127,27 +127,6 @@ TEST(emulator, what_is_missing_is_an_error_that_names_it) {
   EXPECT_EQ(refused.error().server_code(), 5) << refused.error().message();
 }
 
-TEST(emulator, P8_a_shutdown_sends_what_was_batched) {
-  const std::string id = fresh("orders");
-  client c{broker(project)};
-  waiting_sink seen;
-  const auto port = value_of(sync_wait(c.on().open(subscription(id).create_with_topic(id), seen, {})));
-  client sender{broker(project)};
-  task_group sends(sender.rt);
-  std::atomic<int> accepted = 0;
-  const auto send = [&](int i) -> task<void> {
-    auto sent = co_await send_task(sender.rt, sender.publisher, id, std::to_string(i), {}, {});
-    accepted += sent ? 1 : 0;
-  };
-  for (int i = 0; i < 300; ++i)
-    sends.spawn(send(i), "a publish");
-  value_of(sender.shutdown());
-  EXPECT_TRUE(sync_wait(sends.drain(sender.rt.now() + 10s)));
-  EXPECT_EQ(accepted.load(), 300);
-  for (int i = 0; i < 300; ++i)
-    EXPECT_TRUE(ack(seen.next())) << i;
-}
-
 conformance::kit_ptr kit() {
   return conformance::kit_of<broker>({
       .name = "pubsub_emulator",

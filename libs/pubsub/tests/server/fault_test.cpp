@@ -1,5 +1,6 @@
 // Streams that end, and why. "s1" to "s37" are the rows of the specification's list.
 #include "fake_fixture.hpp"
+#include "stalling_gate.hpp"
 
 namespace millrace::pubsub::test {
 namespace {
@@ -92,6 +93,27 @@ TEST_F(streams, what_was_delivered_before_an_end_is_settled_after_it) {
   EXPECT_TRUE(ack(m));
   EXPECT_TRUE(eventually([&] { return server.outstanding(name) == 0; }));
   EXPECT_EQ(seen.arrived(), 1U);
+}
+
+/// Behind the gate nobody answers any more, and nobody says that the connection is gone.
+TEST_F(on_fake, s4_a_dead_peer_is_noticed_by_probes_and_left) {
+  stalling_gate gate(server.address());
+  broker b(project);
+  b.emulator(gate.address()).keepalive(1s, 500ms);
+  client c(b);
+  waiting_sink seen;
+  auto port = value_of(open(c, subscription("worker"), seen));
+  gate.hold();
+  ASSERT_TRUE(seen.told("interrupted: "));
+  gate.release();
+  ASSERT_TRUE(seen.told("resumed", 20s));
+  value_of(c.send("orders", "tea"));
+  EXPECT_TRUE(eventually([&] {
+    if (incoming* const m = seen.next(100ms); m != nullptr) return ack(m);
+    server.expire_leases(name); // it went to the stream that nobody reads any more
+    return false;
+  }));
+  stop(std::move(port));
 }
 
 TEST(restart, a_server_that_comes_back_on_its_port_is_found_again) {

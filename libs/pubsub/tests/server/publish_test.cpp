@@ -172,18 +172,40 @@ TEST_F(publishing, s29_the_last_message_of_a_key_goes_out_though_no_other_follow
   EXPECT_EQ(sends.accepted(), 5U);
 }
 
-TEST_F(publishing, s28_every_caller_of_a_refused_request_learns_it) {
+TEST_F(publishing, s28_a_message_that_is_refused_does_not_fail_its_neighbours) {
   client c(at(server));
+  server.refuse_payload("bad");
   server.hold("Publish");
   many_sends sends(c);
   sends.add("orders", "alone");
-  ASSERT_TRUE(eventually([&] { return server.calls("Publish") == 1; }));
-  server.fail_next("Publish", 3, 1, "one of them is bad");
-  sends.add("orders", "2");
-  sends.add("orders", "3");
+  for (int i = 0; i < 99; ++i)
+    sends.add("orders", i == 42 || i == 77 ? "bad" : "good");
   server.hold("Publish", false);
-  EXPECT_EQ(sends.accepted(), 1U);
-  EXPECT_TRUE((*sends.wait()[2]).error().server_text().contains("one of them is bad"));
+  EXPECT_EQ(sends.accepted(), 98U);
+  EXPECT_EQ(server.waiting(name), 98U);
+  const auto& answers = sends.wait();
+  EXPECT_EQ((*answers[43]).error().server_code(), 3);
+  EXPECT_TRUE((*answers[43]).error().server_text().contains("does not fit the schema"));
+  EXPECT_FALSE(*answers[78]);
+  EXPECT_LE(server.calls("Publish"), 35U); // halved, not sent one by one
+}
+
+TEST_F(publishing, s28_under_a_key_what_was_before_a_refused_message_arrives_and_what_is_behind_it_fails) {
+  client c(at(server));
+  server.refuse_payload("bad");
+  server.hold("Publish");
+  many_sends sends(c);
+  for (const char* payload : {"1", "2", "3", "bad", "5", "6"})
+    sends.add("orders", payload, "key");
+  server.hold("Publish", false);
+  EXPECT_EQ(sends.accepted(), 3U);
+  const auto& answers = sends.wait();
+  EXPECT_TRUE(*answers[2]);
+  EXPECT_TRUE((*answers[3]).error().server_text().contains("schema"));
+  EXPECT_TRUE((*answers[4]).error().context().contains("an earlier message failed"));
+  EXPECT_FALSE(*answers[5]);
+  EXPECT_TRUE(c.send("orders", "7", "key"));
+  EXPECT_EQ(server.waiting(name), 4U);
 }
 
 TEST_F(publishing, the_key_of_a_call_beats_the_header_and_that_the_policy) {
@@ -219,6 +241,21 @@ TEST_F(publishing, more_than_may_wait_is_refused_and_not_kept) {
   EXPECT_GE(accepted, 9U);
   EXPECT_LT(accepted, 20U);
   EXPECT_EQ((*sends.wait().back()).error(), millrace::errc::queue_full);
+}
+
+TEST_F(publishing, s36_what_the_service_refuses_is_not_sent) {
+  client c(at(server));
+  header_map goog;
+  goog.set("goog-header", "x");
+  header_map broken;
+  broken.set("name", "\xff");
+  header_map many;
+  for (int i = 0; i < 101; ++i)
+    many.set("h" + std::to_string(i), "x");
+  for (const header_map& bad : {goog, broken, many})
+    EXPECT_EQ(c.send("orders", "tea", {}, bad).error(), make_error_code(errc::publish));
+  EXPECT_EQ(c.send("orders", "").error(), make_error_code(errc::publish));
+  EXPECT_EQ(server.calls("Publish"), 0U);
 }
 
 TEST_F(publishing, one_that_stays_refused_is_given_up_in_time) {

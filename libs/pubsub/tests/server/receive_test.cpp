@@ -1,6 +1,8 @@
 // What arrives, and what becomes of it. "s1" to "s37" are the rows of the specification's list.
 #include "fake_fixture.hpp"
 
+#include <millrace/service.hpp>
+
 namespace millrace::pubsub::test {
 namespace {
 
@@ -103,6 +105,32 @@ TEST_F(receiving, s24_what_follows_a_refused_message_of_a_key_comes_again_in_ord
     EXPECT_TRUE(ack(m));
   }
   EXPECT_EQ(again, "234");
+}
+
+TEST_F(receiving, s24_a_key_goes_on_when_its_message_was_dead_lettered) {
+  server.create_topic(topic_name("dead"));
+  server.create_subscription({subscription_name("letters"), topic_name("dead")});
+  fake_subscription ordered(subscription_name("in-order"), topic);
+  ordered.ordered = true;
+  ordered.dead_letter_topic = topic_name("dead");
+  ordered.max_delivery_attempts = 5;
+  server.create_subscription(ordered);
+  client c(at(server));
+  for (const char* payload : {"poison", "next"})
+    value_of(c.send("orders", payload, "key"));
+  waiting_sink seen;
+  const auto port = value_of(open(c, subscription("in-order").max_outstanding(1), seen));
+  for (int n = 0; n < 5; ++n) {
+    incoming* const m = seen.next();
+    ASSERT_NE(m, nullptr);
+    ASSERT_EQ(as_text(m->payload()), "poison");
+    EXPECT_TRUE(settle(m, settlement_kind::retry));
+  }
+  incoming* const next = seen.next();
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(as_text(next->payload()), "next");
+  EXPECT_TRUE(ack(next));
+  EXPECT_EQ(server.waiting(subscription_name("letters")), 1U);
 }
 
 TEST_F(receiving, a_filter_of_the_subscription_is_the_services) {
@@ -243,9 +271,48 @@ TEST_F(receiving, s16_an_exactly_once_ack_that_came_too_late_brings_the_message_
   incoming* const late = seen.next();
   ASSERT_NE(late, nullptr);
   server.expire_leases(once.name);
-  EXPECT_TRUE(ack(late)); // handed over; the refusal is logged
+  EXPECT_TRUE(ack(late)); // handed over
+  EXPECT_TRUE(seen.told("refused 1: "));
+  EXPECT_TRUE(seen.notes().back().contains(once.name)) << seen.notes().back();
   EXPECT_TRUE(ack(seen.next()));
   EXPECT_TRUE(eventually([&] { return server.outstanding(once.name) == 0; }));
+}
+
+/// A service learns it from its health, and its handler by the repetition.
+TEST_F(receiving, s16_a_service_counts_the_acks_that_came_too_late_in_its_health) {
+  fake_subscription once(subscription_name("once"), topic);
+  once.exactly_once = true;
+  server.create_subscription(once);
+  service app{{.title = "orders"}};
+  app.threads(1);
+  auto on = app.with_broker(at(server));
+  std::atomic<int> calls = 0;
+  on.subscribe("once", [&](bytes_view) {
+    if (calls.fetch_add(1) == 0) server.expire_leases(once.name);
+  });
+  const auto out = on.publisher();
+  auto running = value_of(app.start());
+  const auto send = [](publisher<publish> p) -> task<result<receipt>> {
+    auto sent = co_await p.text("tea").to("orders");
+    co_return sent;
+  };
+  value_of(sync_wait(send(out)));
+  EXPECT_TRUE(eventually([&] { return running.health().read().refused == 1; }));
+  EXPECT_TRUE(eventually([&] { return calls == 2 && server.outstanding(once.name) == 0; }));
+  EXPECT_TRUE(running.health().healthy());
+  EXPECT_TRUE(running.health().read().problems.front().contains("refused later: 1"));
+  value_of(running.shutdown());
+}
+
+TEST_F(receiving, an_ack_that_is_forbidden_is_told_with_what_the_service_said) {
+  client c(at(server));
+  waiting_sink seen;
+  const auto port = value_of(open(c, subscription("worker"), seen));
+  server.fail_next("Acknowledge", 7, 1, "no right to acknowledge");
+  value_of(c.send("orders", "tea"));
+  EXPECT_TRUE(ack(seen.next()));
+  EXPECT_TRUE(seen.told("refused 1: "));
+  EXPECT_TRUE(seen.notes().back().contains("no right to acknowledge")) << seen.notes().back();
 }
 
 TEST_F(receiving, s17_acks_that_are_refused_for_now_are_sent_again) {

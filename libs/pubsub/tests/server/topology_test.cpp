@@ -1,6 +1,8 @@
 // What a start checks, creates and changes. "s1" to "s37" are the rows of the specification's list.
 #include "fake_fixture.hpp"
 
+#include <millrace/service.hpp>
+
 #include <thread>
 
 namespace millrace::pubsub::test {
@@ -126,6 +128,31 @@ TEST_F(topology, P6_s34_two_declarations_of_one_subscription_that_differ_are_ref
   }
   EXPECT_EQ(all_calls(server), before);
   EXPECT_TRUE(open(c, subscription(name), other, dead_letters(6, topic_name("dead")))); // the same, in full
+}
+
+TEST_F(topology, P6_s34_registrations_that_differ_end_the_start_before_the_first_call_of_any) {
+  service app{{.title = "orders"}};
+  auto on = app.with_broker(at(server));
+  on.subscribe(subscription("first").create_with_topic("first-topic"), [](bytes_view) {});
+  on.subscribe("worker", [](bytes_view) {}).named("bare").max_attempts(5).dead_letter("dead");
+  on.subscribe(subscription(name), [](bytes_view) {}).named("in full").max_attempts(6).dead_letter("dead");
+  const auto refused = app.start();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(), millrace::errc::invalid_options);
+  EXPECT_TRUE(refused.error().message().contains("in full")) << refused.error().message();
+  EXPECT_TRUE(refused.error().message().contains(name)) << refused.error().message();
+  EXPECT_EQ(all_calls(server), 0U);
+}
+
+TEST_F(topology, P3_a_bad_declaration_ends_the_start_before_the_first_call_of_any) {
+  service app{{.title = "orders"}};
+  auto on = app.with_broker(at(server));
+  on.subscribe(subscription("first").create_with_topic("first-topic"), [](bytes_view) {});
+  on.subscribe("worker", [](bytes_view) {}).max_attempts(4).dead_letter("dead");
+  const auto refused = app.start();
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message().contains("max_attempts(4)")) << refused.error().message();
+  EXPECT_EQ(all_calls(server), 0U);
 }
 
 TEST_F(topology, s31_a_dead_letter_topic_that_is_missing_aborts_the_start) {

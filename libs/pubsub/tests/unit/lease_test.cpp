@@ -170,6 +170,23 @@ TEST_F(leased, settlements_are_gathered_for_ten_milliseconds_or_a_quarter_of_the
   EXPECT_EQ(ids, 30U);
 }
 
+TEST_F(leased, s17_of_a_refused_request_only_what_is_worth_it_is_sent_again) {
+  open(pubsub::subscription("worker").max_outstanding(12));
+  arrive(3);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(ack(seen.next(0ms)));
+  ASSERT_EQ(wire->calls.size(), 1U); // a quarter of the window
+  wire->refuse_one({{"id-1", "TRANSIENT_FAILURE_SERVICE_UNAVAILABLE"}, {"id-3", "PERMANENT_FAILURE_INVALID_ACK_ID"}});
+  EXPECT_TRUE(seen.told("refused 1: ", 0ms));
+  EXPECT_EQ(seen.notes().size(), 1U);
+  pass(1s);
+  ASSERT_EQ(wire->acked.size(), 1U);
+  wire::AcknowledgeRequest again;
+  ASSERT_TRUE(again.ParseFromString(wire->acked[0]));
+  ASSERT_EQ(again.ack_ids_size(), 1);
+  EXPECT_EQ(again.ack_ids(0), "id-1");
+}
+
 TEST_F(leased, s35_a_server_that_ignores_the_window_does_not_overrun_it) {
   open(pubsub::subscription("worker").max_outstanding(3));
   const int reads = stream().reads;

@@ -4,6 +4,7 @@
 
 #include <pubsub_wire.pb.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,22 @@ class scripted_transport final : public transport {
       if (one.which == method::acknowledge) acked.push_back(one.body);
       one.done(std::move(a));
     }
+  }
+  /// The oldest call that waits fails, with what google.rpc.ErrorInfo says of ids.
+  void refuse_one(const std::map<std::string, std::string>& ids) {
+    sent_call one = std::move(calls.front());
+    calls.erase(calls.begin());
+    wire::ErrorInfo info;
+    for (const auto& [id, why] : ids)
+      (*info.mutable_metadata())[id] = why;
+    wire::Status status;
+    wire::Any& any = *status.add_details();
+    any.set_type_url("type.googleapis.com/google.rpc.ErrorInfo");
+    any.set_value(info.SerializeAsString());
+    call_answer a;
+    a.status.code = status_code::failed_precondition;
+    a.status.details = status.SerializeAsString();
+    one.done(std::move(a));
   }
   /// (seconds, ids) of the changes of deadlines that were answered.
   [[nodiscard]] std::vector<wire::ModifyAckDeadlineRequest> changes() const {

@@ -37,6 +37,10 @@ class connected_broker {
   /// A live publisher; no I/O. A topic's publisher starts with the first message to it (lifecycle P7).
   [[nodiscard]] result<std::shared_ptr<publish_port>> pair(const publish& policy);
 
+  /// Checks one registration of many before the first of them opens (P3, P6): its descriptor, and that no other one of
+  /// the same subscription declares something else. No I/O.
+  [[nodiscard]] result<void> declare(const subscription& source, const open_options& options);
+
   /// Checks the descriptor (P3, P6), creates or updates what it declares (P4, P5), and opens the streaming pull. A
   /// subscription that is missing or forbidden is an error here.
   [[nodiscard]] task<open_result> open(const subscription& source, sink& to, const open_options& options);
@@ -72,7 +76,8 @@ class broker {
   /// How publishes are gathered into requests.
   broker& batches(batching b) { return settings_.batches = b, *this; }
   /// Publish requests of one topic, or of one ordering key, that are under way: the first at most `requests` (8), the
-  /// second always 1. Beyond `queued` bytes waiting for a topic (100 MiB) a publish answers `errc::queue_full`.
+  /// second always 1. Further publishes wait for their turn, until `queued` bytes (100 MiB) wait for a topic; beyond
+  /// that one answers `errc::queue_full`.
   broker& publish_flow(std::size_t requests, std::size_t queued);
   /// How long a publish is tried again before it answers an error. Default 60 s.
   broker& publish_timeout(duration d) { return settings_.publish_timeout = d, *this; }
@@ -82,9 +87,9 @@ class broker {
   broker& open_timeout(duration d) { return settings_.open_timeout = d, *this; }
   /// Bounds the flush of `shutdown`. Default 10 s.
   broker& shutdown_timeout(duration d) { return settings_.shutdown_timeout = d, *this; }
-  /// A connection on which nothing moves is probed this often, and given up when the probe is not answered within 20 s.
-  /// Default 60 s.
-  broker& keepalive(duration d) { return settings_.keepalive = d, *this; }
+  /// A connection on which nothing moves is probed this often (default 60 s), and given up when the probe is not
+  /// answered within `answer`. Google's servers take no more than a probe every 30 s.
+  broker& keepalive(duration d, duration answer = std::chrono::seconds(20));
 
   /// Reads the credentials and waits until the channel is up; no call to Pub/Sub. `errc::connect` if nobody is there.
   [[nodiscard]] task<result<connected_broker>> connect(runtime& rt) &&;
@@ -99,6 +104,12 @@ class broker {
   detail::settings settings_;
   std::shared_ptr<detail::cloud_host> inside_;
 };
+
+inline broker& broker::keepalive(duration d, duration answer) {
+  settings_.keepalive = d;
+  settings_.keepalive_answer = answer;
+  return *this;
+}
 
 inline broker& broker::publish_flow(std::size_t requests, std::size_t queued) {
   settings_.requests = requests;

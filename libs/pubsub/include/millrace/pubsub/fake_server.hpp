@@ -27,6 +27,14 @@ class fake_subscription {
   std::chrono::milliseconds retry_pause{0}; ///< the least of the retry policy; 0: no policy
 };
 
+/// What a fake shows to clients of `root_certificates`: PEM texts.
+class fake_certificate {
+ public:
+  fake_certificate(std::string chain, std::string key) : chain(std::move(chain)), key(std::move(key)) {}
+  std::string chain;
+  std::string key;
+};
+
 /// Pub/Sub in this process, on a port of 127.0.0.1, for tests: a gRPC server with the rules that the service has and
 /// the emulator has not (the streams' flow control, the order of a key after a refusal, filters, the 10 MiB error,
 /// exactly-once refusals), and with faults on demand. In memory. Methods are named as in the API ("Publish",
@@ -35,6 +43,8 @@ class fake_server {
  public:
   /// Starts. `port` 0: a free one. Throws `std::runtime_error` if the port is taken.
   explicit fake_server(std::uint16_t port = 0);
+  /// The same over TLS. Throws `std::runtime_error` too if the certificate is none.
+  explicit fake_server(const fake_certificate& shown, std::uint16_t port = 0);
   fake_server(const fake_server&) = delete;
   fake_server& operator=(const fake_server&) = delete;
   /// Ends every call.
@@ -57,6 +67,8 @@ class fake_server {
 
   /// The next `times` calls of the method answer this code; streams end with it as they open.
   void fail_next(std::string_view method, int code, std::size_t times = 1, std::string text = "scripted");
+  /// A request with a message of this payload is refused, with INVALID_ARGUMENT, as a topic's schema would.
+  void refuse_payload(std::string payload);
   /// An exactly-once subscription says of these ids of the next acknowledgements that another attempt is worth it.
   void refuse_acks_for_now(std::size_t calls);
   /// Answers of the method wait this long; zero: no more.

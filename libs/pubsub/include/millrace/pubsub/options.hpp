@@ -50,8 +50,9 @@ struct settings {
   duration publish_timeout = std::chrono::seconds(60);
   duration shutdown_timeout = std::chrono::seconds(10);
   duration keepalive = std::chrono::seconds(60);
+  duration keepalive_answer = std::chrono::seconds(20);
   duration stream_keepalive = std::chrono::seconds(30);
-  duration quiet_stream = std::chrono::seconds(1);
+  duration quiet_stream = std::chrono::milliseconds(500);
   duration settle_delay = std::chrono::milliseconds(10);
 };
 

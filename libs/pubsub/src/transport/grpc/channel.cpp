@@ -6,6 +6,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -53,14 +54,25 @@ channel_credentials from_file(const settings& options, const std::string& path) 
   return grpc::CompositeChannelCredentials(tls(options), call);
 }
 
+/// The key of a service account that the environment names is read as one that is named here, so that
+/// `root_certificates` hold for it too; everything else is gRPC's to find.
+channel_credentials find_default(const settings& options) {
+  const char* const named = std::getenv("GOOGLE_APPLICATION_CREDENTIALS");
+  if (named != nullptr && *named != '\0') {
+    if (!std::ifstream(named))
+      return refuse(std::string("credentials: GOOGLE_APPLICATION_CREDENTIALS: cannot read '") + named + "'");
+    if (auto key = from_file(options, named)) return key;
+  }
+  auto found = grpc::GoogleDefaultCredentials();
+  if (found == nullptr) return refuse("credentials: there are no Application Default Credentials");
+  return found;
+}
+
 channel_credentials make_credentials(const settings& options) {
   const credentials chosen = options.credentials.value_or(credentials::application_default());
   switch (chosen.what()) {
-  case credentials::kind::application_default: {
-    auto found = grpc::GoogleDefaultCredentials();
-    if (found == nullptr) return refuse("credentials: there are no Application Default Credentials");
-    return found;
-  }
+  case credentials::kind::application_default:
+    return find_default(options);
   case credentials::kind::service_account_file:
     return from_file(options, chosen.path());
   case credentials::kind::tokens: {
@@ -82,7 +94,8 @@ grpc::ChannelArguments arguments(const settings& options) {
   grpc::ChannelArguments to;
   to.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1); // no other channel's back-off
   to.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds(options.keepalive));
-  to.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  to.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds(options.keepalive_answer));
+  to.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // a silent stream is probed all the time
   to.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 10'000); // in truth how long one attempt may take
   to.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   to.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 10'000);

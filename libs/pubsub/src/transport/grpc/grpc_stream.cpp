@@ -77,6 +77,7 @@ class grpc_stream final : public pull_stream,
   }
 
   void OnWriteDone(bool ok) override {
+    if (ok && !std::exchange(sent_, true)) events_->on_sent();
     const std::lock_guard lock(mutex_);
     busy_ = false;
     if (ok && !over_) write_next();
@@ -119,6 +120,7 @@ class grpc_stream final : public pull_stream,
   grpc::ByteBuffer response_;
   grpc::ByteBuffer writing_;
   bool counted_ = false;
+  bool sent_ = false; ///< the first request
 
   std::mutex mutex_;
   std::deque<std::string> waiting_;
