@@ -34,7 +34,7 @@ class rules : public ::testing::Test {
     return o;
   }
   const broker at = here();
-  const std::string id = fresh("orders");
+  const std::string id = fresh("rule-orders");
 };
 
 TEST_F(rules, P1_P2_copies_of_a_broker_reach_the_same_project_and_each_connection_has_all_four_clients) {
@@ -59,7 +59,7 @@ TEST_F(rules, P3_a_descriptor_is_checked_before_anything_is_created) {
 }
 
 TEST_F(rules, P4_what_is_missing_is_created_and_what_is_there_is_taken) {
-  const std::string dead = fresh("dead");
+  const std::string dead = fresh("rule-dead");
   const auto c = connect();
   const subscription source = subscription(id).create_with_topic(id);
   waiting_sink seen;
@@ -74,7 +74,7 @@ TEST_F(rules, P4_what_is_missing_is_created_and_what_is_there_is_taken) {
 }
 
 TEST_F(rules, P5_P6_a_policy_is_written_into_a_subscription_that_exists_also_by_its_bare_name) {
-  const std::string dead = fresh("dead");
+  const std::string dead = fresh("rule-dead");
   const auto before = connect();
   waiting_sink seen;
   waiting_sink letters;
@@ -90,7 +90,7 @@ TEST_F(rules, P5_P6_a_policy_is_written_into_a_subscription_that_exists_also_by_
 }
 
 TEST_F(rules, P6_two_declarations_of_one_subscription_that_differ_are_refused) {
-  const std::string dead = fresh("dead");
+  const std::string dead = fresh("rule-dead");
   const auto c = connect();
   waiting_sink seen;
   const auto port = value_of(open(*c, subscription(id).create_with_topic(id), seen, policy(5, dead)));
