@@ -77,6 +77,15 @@ class script {
     batch.push(m);
     to->second->deliver(std::move(batch), deliver_from::anywhere);
   }
+  /// All of them in one call.
+  void deliver_batch(const std::string& topic, std::initializer_list<const char*> payloads) {
+    incoming_batch batch;
+    for (const char* payload : payloads) {
+      messages_.push_back(std::make_unique<scripted_message>(*this, topic, payload, header_map{}));
+      batch.push(*messages_.back());
+    }
+    sinks.at(topic)->deliver(std::move(batch), deliver_from::anywhere);
+  }
   [[nodiscard]] std::size_t times(std::string_view entry) const {
     return static_cast<std::size_t>(std::ranges::count(journal, entry));
   }

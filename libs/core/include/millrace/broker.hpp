@@ -30,6 +30,7 @@ struct open_options {
   std::optional<std::uint32_t> max_attempts; ///< deliveries of one message, the first included
   std::optional<std::string> dead_letter;    ///< where a spent message goes
   std::size_t batch_size = 0;                ///< the largest batch the handler takes; 0: single messages
+  duration batch_wait{};                     ///< how long a batch that is not full waits, from its first message
 };
 
 /// An open subscription. Destroying it stops it; deliveries that are out stay valid.
@@ -92,6 +93,15 @@ template <class C, class S>
 concept takes_declarations = requires(C& c, const S& source, const open_options& options) {
   { c.declare(source, options) } -> std::same_as<result<void>>;
 };
+
+/// True of a source whose broker forms the batches: for a handler of batches, each `sink::deliver` is one, of at most
+/// `open_options::batch_size` messages. Said by a static member `forms_batches`; elsewhere the service forms them.
+template <class S> inline constexpr bool forms_batches = [] {
+  if constexpr (requires { S::forms_batches; })
+    return S::forms_batches;
+  else
+    return false;
+}();
 
 /// How long a partial batch of this source waits by default.
 template <class S> [[nodiscard]] duration default_batch_wait(const S& source) {

@@ -80,6 +80,7 @@ class incoming {
   void set_discarded(bool on) noexcept { discarded_.store(on, std::memory_order_relaxed); }
 
   incoming* next = nullptr; ///< link of the batch or queue that holds it
+  bool ends_batch = false;  ///< the last of a batch that its broker formed; dispatch's to set
 
  protected:
   ~incoming() = default;
@@ -134,6 +135,7 @@ class incoming_batch {
     while (incoming* m = pop())
       m->release();
   }
+  [[nodiscard]] incoming* last() const noexcept { return last_; }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 

@@ -64,6 +64,7 @@ template <class Derived, broker_type Broker, class State, class Codec> class mou
     auto plan = std::make_unique<detail::subscription_plan>();
     auto source = std::make_shared<Source>(std::move(from));
     plan->batch_wait = default_batch_wait(*source);
+    plan->broker_forms_batches = forms_batches<Source>;
     plan->check_source = [source] { return source->check(); };
     plan->open = [source](void* broker, sink& to, const open_options& options) {
       return static_cast<connected*>(broker)->open(*source, to, options);

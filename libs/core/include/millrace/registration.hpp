@@ -37,7 +37,8 @@ struct subscription_plan {
 
   bool keyed = false;
   std::size_t batch_size = 0; ///< 0: one message a call
-  duration batch_wait{};      ///< how long a batch that is not full waits, from its first element
+  bool broker_forms_batches = false;
+  duration batch_wait{}; ///< how long a batch that is not full waits, from its first element
 
   std::unique_ptr<invocation_factory> handler;
   std::unique_ptr<batch_invocation_factory> batch_handler;
@@ -77,8 +78,8 @@ class registration {
   /// Messages of one partition key are handled in order, by one worker; keys run side by side, messages without a key
   /// take turns. Across a retry the order within a key is not kept.
   registration& by_key();
-  /// How long a batch that is not full waits for more, from its first element. Default: the broker's (10 ms; the
-  /// embedded one: 0).
+  /// How long a batch that is not full waits for more, from its first element. Default: the source's (10 ms;
+  /// RabbitMQ and Pub/Sub 50 ms, the embedded broker 0).
   registration& batch_wait(duration d);
   /// How often one message is delivered at most, the first included.
   registration& max_attempts(std::uint32_t n);

@@ -10,7 +10,10 @@ namespace millrace {
 
 /// Puts what arrived where its worker finds it. Under the mutex.
 void subscription_loop::accept(incoming_batch batch) noexcept {
-  if (!keyed_) return inbox_.append(std::move(batch));
+  if (!keyed_) {
+    if (whole_batches_ && !batch.empty()) batch.last()->ends_batch = true;
+    return inbox_.append(std::move(batch));
+  }
   while (incoming* m = batch.pop()) {
     const std::string_view key = m->partition_key();
     const std::size_t lane = key.empty() ? rotation_++ : std::hash<std::string_view>{}(key);
@@ -146,14 +149,16 @@ subscription_loop::filled subscription_loop::fill(batch_lane& w, bool take_all) 
   const bool halted = halted_.load(std::memory_order_relaxed);
   if (halted) give_back(w);
   const std::scoped_lock lock(mutex_);
+  const bool whole = halted || take_all || whole_batches_;
   if (!halted) {
     while (w.batch.size() < size) {
       incoming* m = inbox_.pop();
       if (m == nullptr) break;
       w.batch.push(*m);
+      if (std::exchange(m->ends_batch, false)) break;
     }
   }
-  if (!w.batch.empty() && w.batch.size() < size && !take_all && !halted) {
+  if (!w.batch.empty() && w.batch.size() < size && !whole) {
     if (w.begin_wait()) ++deadlines_;
     gathering_ = &w;
     return filled::partial;

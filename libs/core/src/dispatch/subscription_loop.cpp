@@ -12,7 +12,7 @@ namespace millrace {
 subscription_loop::subscription_loop(detail::subscription_plan& plan, loop_environment environment)
     : plan_(&plan), environment_(std::move(environment)), redelivery_(plan, *environment_.rt, *environment_.background),
       chain_(plan.middleware), health_slot_(environment_.board->add(plan.name)), keyed_(plan.keyed && plan.workers > 1),
-      quiet_(*environment_.rt) {
+      whole_batches_(plan.batch_handler && plan.broker_forms_batches), quiet_(*environment_.rt) {
   const invocation_binding binding{plan.name, environment_.rt, environment_.state, &environment_.stop_service,
                                    &plan.outputs};
   for (unsigned i = 0; i < plan.workers; ++i) {

@@ -33,7 +33,8 @@ class batch_lane;
 
 /// The dispatch of one subscription: takes batches from the broker and gives messages to its workers, never more at
 /// once than the registration's workers. One worker: a whole batch under one lock, in order. Keyed: a worker a lane, in
-/// order within a key. Batches: up to the size, closed by the size or by a deadline from the first element.
+/// order within a key. Batches: up to the size, closed by the size or by a deadline from the first element; or as the
+/// broker formed them.
 class subscription_loop final : public sink {
  public:
   subscription_loop(detail::subscription_plan& plan, loop_environment environment);
@@ -97,7 +98,8 @@ class subscription_loop final : public sink {
   enum claim_bit : std::uint8_t { claimed = 1, mail = 2, draining = 4 };
   bool direct_ = false;
   std::atomic<std::uint8_t> claim_ = 0;
-  bool keyed_; ///< with one worker the order is kept anyway
+  bool keyed_;               ///< with one worker the order is kept anyway
+  const bool whole_batches_; ///< each `deliver` is one batch of the handler
 
   mutable std::mutex mutex_;
   incoming_batch inbox_;

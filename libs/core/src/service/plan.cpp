@@ -112,6 +112,7 @@ open_options detail::subscription_plan::declared() const {
   options.max_attempts = max_attempts;
   options.dead_letter = dead_letter;
   options.batch_size = batch_size;
+  options.batch_wait = batch_wait;
   return options;
 }
 

@@ -75,7 +75,7 @@ task<open_result> connected_broker::open(const std::string& name, sink& to, cons
 task<open_result> connected_broker::open(const jetstream& source, sink& to, const open_options& options) {
   result<void> checked = source.check();
   if (!checked) co_return fail(std::move(checked.error()));
-  open_result opened = co_await detail::open_jetstream(shared_, source, to, options.workers);
+  open_result opened = co_await detail::open_jetstream(shared_, source, to, options);
   co_return opened;
 }
 

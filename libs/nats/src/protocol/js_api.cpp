@@ -120,6 +120,11 @@ std::string_view pull_request(std::uint32_t batch, duration expires, duration he
   return {storage.data(), static_cast<std::size_t>(size)};
 }
 
+std::string_view sweep_request(std::uint32_t batch, pull_storage& storage) noexcept {
+  const int size = std::snprintf(storage.data(), storage.size(), R"({"batch":%u,"no_wait":true})", batch);
+  return {storage.data(), static_cast<std::size_t>(size)};
+}
+
 result<void> read_api_response(std::string_view response, std::string_view place) {
   auto parsed = read<js_json::response>(response, place);
   if (!parsed) return fail(std::move(parsed.error()));

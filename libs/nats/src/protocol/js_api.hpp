@@ -24,8 +24,11 @@ namespace millrace::nats::detail {
 [[nodiscard]] std::string consumer_create_request(const jetstream& source, std::optional<std::uint64_t> resume_at);
 
 using pull_storage = std::array<char, 128>;
+/// For `expires`; a heartbeat of zero is none.
 [[nodiscard]] std::string_view pull_request(std::uint32_t batch, duration expires, duration heartbeat,
                                             pull_storage& storage) noexcept;
+/// For what is there now.
+[[nodiscard]] std::string_view sweep_request(std::uint32_t batch, pull_storage& storage) noexcept;
 
 inline constexpr int consumer_not_found = 10014;
 inline constexpr int stream_not_found = 10059;

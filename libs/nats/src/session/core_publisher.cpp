@@ -36,17 +36,21 @@ std::optional<error> check_outgoing(const connection& shared, const outgoing& m)
 
 namespace {
 
-/// A call of memcmp costs a short text more than this.
+/// Of texts of one size, not empty. A call of memcmp costs a short text more than this.
 bool same(const char* a, const char* b, std::size_t size) noexcept {
-  std::uint64_t left = 0;
-  std::uint64_t right = 0;
-  for (; size >= sizeof left; size -= sizeof left, a += sizeof left, b += sizeof left) {
-    std::memcpy(&left, a, sizeof left);
-    std::memcpy(&right, b, sizeof right);
-    if (left != right) return false;
-  }
-  for (; size > 0; --size)
-    if (*a++ != *b++) return false;
+  const auto differ = [a, b]<class Word>(std::size_t at, Word) {
+    Word left;
+    Word right;
+    std::memcpy(&left, a + at, sizeof left);
+    std::memcpy(&right, b + at, sizeof right);
+    return left != right;
+  };
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint64_t) < size; at += sizeof(std::uint64_t))
+    if (differ(at, std::uint64_t{})) return false;
+  if (size >= sizeof(std::uint64_t)) return !differ(size - sizeof(std::uint64_t), std::uint64_t{}); // overlaps
+  for (; at < size; ++at)
+    if (differ(at, std::uint8_t{})) return false;
   return true;
 }
 

@@ -27,7 +27,7 @@ task<result<std::string>> api_call(std::shared_ptr<connection> shared, std::stri
 
 } // namespace
 
-task<open_result> open_jetstream(std::shared_ptr<connection> shared, jetstream source, sink& to, unsigned workers) {
+task<open_result> open_jetstream(std::shared_ptr<connection> shared, jetstream source, sink& to, open_options options) {
   const std::string place = "stream '" + source.stream() + "'";
   if (shared->closed()) co_return fail(errc::closed, place);
   auto looked_up = co_await api_call(shared, stream_info_subject(source.stream()), std::string(), place);
@@ -43,7 +43,7 @@ task<open_result> open_jetstream(std::shared_ptr<connection> shared, jetstream s
   result<std::string> consumer = read_consumer_response(*created, consumer_place);
   if (!consumer) co_return fail(std::move(consumer.error()));
 
-  auto reader = std::make_shared<pull_reader>(shared, std::move(source), std::move(*consumer), to, workers);
+  auto reader = std::make_shared<pull_reader>(shared, std::move(source), std::move(*consumer), to, options);
   shared->add(reader);
   result<void> started = reader->start();
   if (!started) co_return fail(std::move(started.error()));

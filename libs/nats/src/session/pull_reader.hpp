@@ -1,6 +1,7 @@
 #pragma once
 
 #include "session/call_gate.hpp"
+#include "session/fetch_machine.hpp"
 #include "session/jetstream_delivery.hpp"
 #include "session/pull_machine.hpp"
 
@@ -13,16 +14,17 @@
 
 namespace millrace::nats::detail {
 
-/// Reads one JetStream consumer: pulls as its machine advises, hands messages to the sink, and supervises the consumer.
-/// After a lost connection, missed heartbeats or a status that says so, it looks the consumer up. Still there: it pulls
-/// anew. Not there: a durable ended (its position is lost, and to start over would replay the stream), an ephemeral
-/// that was lost in an outage is created again behind what was settled. No answer: it asks again with growing pauses,
-/// and health is red meanwhile.
+/// Reads one JetStream consumer: pulls as its strategy advises, hands messages or batches to the sink, and supervises
+/// the consumer. After a lost connection, missed heartbeats or a status that says so, it looks the consumer up. Still
+/// there: it pulls anew. Not there: a durable ended (its position is lost, and to start over would replay the stream),
+/// an ephemeral that was lost in an outage is created again behind what was settled. No answer: it asks again with
+/// growing pauses, and health is red meanwhile.
 class pull_reader final : public receiver,
                           public connection_observer,
                           public std::enable_shared_from_this<pull_reader> {
  public:
-  pull_reader(std::shared_ptr<connection> shared, jetstream source, std::string consumer, sink& to, unsigned workers);
+  pull_reader(std::shared_ptr<connection> shared, jetstream source, std::string consumer, sink& to,
+              const open_options& options);
 
   /// Subscribes the inbox and sends the first pull.
   [[nodiscard]] result<void> start();
@@ -35,7 +37,7 @@ class pull_reader final : public receiver,
   void on_connection_lost(const error& why) noexcept override;
   void on_connection_restored() noexcept override;
   void on_connection_gone(const error& why) noexcept override;
-  /// As many releases as the machine wanted to hear of.
+  /// As many releases as the strategy wanted to hear of.
   void on_released() noexcept;
 
  private:
@@ -52,9 +54,13 @@ class pull_reader final : public receiver,
 
   void on_status(unsigned code, const received& message) noexcept;
   void send_back(const received& message, std::string_view answer) noexcept;
-  void act(std::unique_lock<std::mutex>& lock, pull_machine::action action) noexcept;
-  void listen(pull_machine::action& action) noexcept;
-  void send_pull(const std::string& subject, std::uint32_t batch, std::uint32_t epoch) noexcept;
+  void gather(jetstream_delivery* message) noexcept;
+  static void give_back(incoming_batch messages) noexcept;
+  void hand_over(incoming_batch batch, deliver_from where) noexcept;
+  void act(std::unique_lock<std::mutex>& lock, pull_action action,
+           deliver_from where = deliver_from::anywhere) noexcept;
+  void listen(pull_action& action) noexcept;
+  void send_pull(const std::string& subject, const pull_action& action, std::uint32_t epoch) noexcept;
   void tick() noexcept;
   void retry() noexcept;
   void verify(std::unique_lock<std::mutex>& lock) noexcept;
@@ -69,11 +75,12 @@ class pull_reader final : public receiver,
   void end(std::unique_lock<std::mutex>& lock, error why) noexcept;
   void interrupt(std::unique_lock<std::mutex>& lock, const error& why) noexcept;
   void halt() noexcept;
-  [[nodiscard]] pull_machine::totals totals() const noexcept;
+  [[nodiscard]] pull_totals totals() const noexcept;
   [[nodiscard]] std::string place() const;
 
   const std::shared_ptr<connection> shared_;
   const jetstream source_;
+  const duration batch_wait_;
   sink& sink_;
   const deliver_from from_;
   const std::shared_ptr<pull_account> account_;
@@ -87,7 +94,9 @@ class pull_reader final : public receiver,
   std::atomic<bool> suspicious_ = false; ///< there was an outage: what was settled may come again
 
   std::mutex mutex_;
-  pull_machine machine_;
+  const std::unique_ptr<pull_strategy> strategy_;
+  fetch_machine* const fetches_; ///< the strategy, if the handler takes batches
+  incoming_batch gathered_;      ///< of a batch that is not whole yet
   std::string consumer_;
   phase phase_ = phase::running;
   bool interrupted_ = false;
@@ -111,6 +120,6 @@ class jetstream_subscription final : public subscription_port {
 
 /// STREAM.INFO, then the consumer, then the first pull (lifecycle N4).
 [[nodiscard]] task<open_result> open_jetstream(std::shared_ptr<connection> shared, jetstream source, sink& to,
-                                               unsigned workers);
+                                               open_options options);
 
 } // namespace millrace::nats::detail

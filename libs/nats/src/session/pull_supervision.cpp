@@ -100,7 +100,7 @@ void pull_reader::go_on(std::unique_lock<std::mutex>& lock) noexcept {
   attempts_ = 0;
   deleted_ = false;
   const bool back = std::exchange(interrupted_, false);
-  act(lock, machine_.restart(totals(), shared_->clock().now()));
+  act(lock, strategy_->restart(totals(), shared_->clock().now()));
   if (lock.owns_lock()) lock.unlock();
   if (!back) return;
   if (const call_gate::pass pass(gate_); pass) sink_.resumed();
@@ -123,7 +123,9 @@ void pull_reader::interrupt(std::unique_lock<std::mutex>& lock, const error& why
 
 void pull_reader::end(std::unique_lock<std::mutex>& lock, error why) noexcept {
   phase_ = phase::over;
+  incoming_batch part = std::move(gathered_);
   lock.unlock();
+  hand_over(std::move(part), deliver_from::anywhere);
   log(log_level::error, "nats: " + why.message());
   if (const call_gate::pass pass(gate_); pass) sink_.ended(std::move(why));
 }
@@ -132,7 +134,10 @@ void pull_reader::on_connection_lost(const error& why) noexcept {
   std::unique_lock lock(mutex_);
   if (phase_ == phase::over) return;
   if (phase_ == phase::running) phase_ = phase::lost;
+  incoming_batch part = std::move(gathered_);
   interrupt(lock, why);
+  lock.unlock();
+  hand_over(std::move(part), deliver_from::anywhere);
 }
 
 void pull_reader::on_connection_restored() noexcept {
@@ -162,11 +167,14 @@ void pull_reader::on_connection_gone(const error& why) noexcept {
 void pull_reader::halt() noexcept {
   stopping_.store(true);
   request_mux::ticket asked;
+  incoming_batch part;
   {
     const std::lock_guard lock(mutex_);
     phase_ = phase::over;
     asked = ticket_;
+    part = std::move(gathered_);
   }
+  give_back(std::move(part));
   runtime& clock = shared_->clock();
   for (timer* t : {static_cast<timer*>(&tick_), static_cast<timer*>(&retry_)})
     if (!clock.disarm(*t)) clock.disarm(*t); // one that fired meanwhile may have armed itself a last time

@@ -10,7 +10,7 @@ namespace millrace::nats::detail {
 namespace {
 
 using namespace std::chrono_literals;
-using advice = pull_machine::advice;
+using advice = pull_advice;
 
 const time_point start{1h};
 
@@ -23,7 +23,7 @@ pull_machine::config fixed(std::uint32_t window) {
 
 TEST(pull_machine, asks_for_the_window_and_refills_by_halves) {
   pull_machine m(fixed(10));
-  pull_machine::totals t;
+  pull_totals t;
   EXPECT_EQ(m.restart(t, start).pull, 10U);
   t.received = 10;
   t.released = 4;
@@ -39,7 +39,7 @@ TEST(pull_machine, asks_for_the_window_and_refills_by_halves) {
 TEST(pull_machine, never_exceeds_its_window) {
   for (std::uint32_t window : {1U, 2U, 3U, 7U, 64U}) {
     pull_machine m(fixed(window));
-    pull_machine::totals t;
+    pull_totals t;
     std::uint64_t asked = m.restart(t, start).pull;
     unsigned random = 1;
     for (int i = 0; i < 2000; ++i) {
@@ -62,69 +62,69 @@ TEST(pull_machine, never_exceeds_its_window) {
 
 TEST(pull_machine, expired_request_is_asked_again) {
   pull_machine m(fixed(10));
-  pull_machine::totals t;
+  pull_totals t;
   (void)m.restart(t, start);
   t.received = t.released = 3;
-  EXPECT_EQ(m.on_status(408, "Request Timeout", 7, m.epoch(), t, start).pull, 10U);
+  EXPECT_EQ(m.on_status(408, "Request Timeout", 7, m.epoch(), t).pull, 10U);
 }
 
 TEST(pull_machine, expired_request_without_a_count_starts_level) {
   pull_machine m(fixed(10));
-  pull_machine::totals t;
+  pull_totals t;
   (void)m.restart(t, start);
   t.received = t.released = 3;
-  EXPECT_EQ(m.on_status(408, "Request Timeout", -1, m.epoch(), t, start).pull, 10U);
+  EXPECT_EQ(m.on_status(408, "Request Timeout", -1, m.epoch(), t).pull, 10U);
 }
 
 TEST(pull_machine, statuses_of_an_old_epoch_are_ignored) {
   pull_machine m(fixed(10));
-  pull_machine::totals t;
+  pull_totals t;
   (void)m.restart(t, start);
   const std::uint32_t old = m.epoch();
   EXPECT_EQ(m.restart(t, start).pull, 10U);
-  EXPECT_EQ(m.on_status(408, "", 10, old, t, start).pull, 0U);
-  EXPECT_EQ(m.on_status(409, "Consumer Deleted", -1, old, t, start).then, advice::none);
+  EXPECT_EQ(m.on_status(408, "", 10, old, t).pull, 0U);
+  EXPECT_EQ(m.on_status(409, "Consumer Deleted", -1, old, t).then, advice::none);
 }
 
 // nats 12.15
 TEST(pull_machine, deleted_consumer_is_looked_up_and_not_recreated) {
   pull_machine m(fixed(10));
   (void)m.restart({}, start);
-  EXPECT_EQ(m.on_status(409, "Consumer Deleted", -1, m.epoch(), {}, start).then, advice::gone);
-  EXPECT_EQ(m.on_status(503, "No Responders", -1, m.epoch(), {}, start).then, advice::verify);
+  EXPECT_EQ(m.on_status(409, "Consumer Deleted", -1, m.epoch(), {}).then, advice::gone);
+  EXPECT_EQ(m.on_status(503, "No Responders", -1, m.epoch(), {}).then, advice::verify);
 }
 
 // nats 12.14
 TEST(pull_machine, missed_heartbeats_are_noticed_and_signs_of_life_reset_them) {
   pull_machine m(fixed(10));
-  pull_machine::totals t;
+  pull_totals t;
   (void)m.restart(t, start);
   for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(m.on_tick(t, start).then, advice::none);
-    EXPECT_EQ(m.on_tick(t, start).then, advice::none);
-    (void)m.on_status(100, "Idle Heartbeat", -1, m.epoch(), t, start);
+    EXPECT_EQ(m.on_tick(t).then, advice::none);
+    EXPECT_EQ(m.on_tick(t).then, advice::none);
+    (void)m.on_status(100, "Idle Heartbeat", -1, m.epoch(), t);
   }
-  EXPECT_EQ(m.on_tick(t, start).then, advice::none);
-  EXPECT_EQ(m.on_tick(t, start).then, advice::none);
-  EXPECT_EQ(m.on_tick(t, start).then, advice::none);
-  EXPECT_EQ(m.on_tick(t, start).then, advice::verify);
+  EXPECT_EQ(m.on_tick(t).then, advice::none);
+  EXPECT_EQ(m.on_tick(t).then, advice::none);
+  EXPECT_EQ(m.on_tick(t).then, advice::none);
+  EXPECT_EQ(m.on_tick(t).then, advice::verify);
 }
 
 TEST(pull_machine, silence_is_no_fault_while_the_handlers_hold_everything) {
   pull_machine m(fixed(4));
-  pull_machine::totals t;
+  pull_totals t;
   (void)m.restart(t, start);
   t.received = 4;
   for (int i = 0; i < 20; ++i)
-    EXPECT_EQ(m.on_tick(t, start).then, advice::none);
+    EXPECT_EQ(m.on_tick(t).then, advice::none);
 }
 
 // A refusal is not answered by a loop of refusals.
 TEST(pull_machine, refused_request_waits_for_the_tick_and_shrinks) {
   pull_machine m(fixed(16));
   (void)m.restart({}, start);
-  EXPECT_EQ(m.on_status(409, "Exceeded MaxRequestBatch of 8", 16, m.epoch(), {}, start).pull, 0U);
-  EXPECT_EQ(m.on_tick({}, start).pull, 8U);
+  EXPECT_EQ(m.on_status(409, "Exceeded MaxRequestBatch of 8", 16, m.epoch(), {}).pull, 0U);
+  EXPECT_EQ(m.on_tick({}).pull, 8U);
 }
 
 // nats 12.19
@@ -134,7 +134,7 @@ TEST(pull_machine, window_adapts_to_the_handlers) {
   c.ceiling = 64;
   c.ack_wait = 8s;
   pull_machine m(c);
-  pull_machine::totals t;
+  pull_totals t;
   time_point now = start;
   std::uint64_t asked = m.restart(t, now).pull;
   EXPECT_EQ(m.window(), 2U);
@@ -156,7 +156,7 @@ TEST(pull_machine, window_adapts_to_the_handlers) {
 
 TEST(pull_machine, more_messages_than_asked_for_do_no_harm) {
   pull_machine m(fixed(4));
-  pull_machine::totals t;
+  pull_totals t;
   (void)m.restart(t, start);
   t.received = t.released = 9;
   EXPECT_EQ(m.on_released(t, start).pull, 4U);

@@ -35,7 +35,7 @@ class nats_session : public ::testing::Test {
   void refuse(const scripted_transport::sent& to, int code) {
     reply(to, R"({"error":{"code":404,"err_code":)" + std::to_string(code) + R"(,"description":"no"}})");
   }
-  open_result open(const jetstream& source, sink& to) { return rt_.drive(open_jetstream(shared_, source, to, 1)); }
+  open_result open(const jetstream& source, sink& to) { return rt_.drive(open_jetstream(shared_, source, to, {})); }
   void message(int sequence, int delivered = 1) {
     const std::string n = std::to_string(sequence);
     const std::string ack =

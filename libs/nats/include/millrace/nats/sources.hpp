@@ -81,6 +81,8 @@ class deliver_policy {
 /// what is retried.
 class jetstream {
  public:
+  static constexpr bool forms_batches = true; ///< for a handler of batches: one batch is one fetch
+
   /// `subject` is the consumer's filter: a subject or a pattern within the stream's.
   jetstream(std::string stream, std::string subject) : stream_(std::move(stream)), subject_(std::move(subject)) {}
 
