@@ -3,8 +3,10 @@
     // expect: <text of the diagnostic>
 
 Usage: run.py <compiler> <include folder>..."""
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 CASES = Path(__file__).resolve().parent / "cases"
@@ -22,9 +24,11 @@ def compile_case(compiler, includes, path):
 
 def main(compiler, *includes):
     wrong = []
-    for path in sorted(CASES.glob("*.cpp")):
+    paths = sorted(CASES.glob("*.cpp"))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        compiled = list(pool.map(lambda path: compile_case(compiler, includes, path), paths))
+    for path, (status, output) in zip(paths, compiled):
         texts = expected(path)
-        status, output = compile_case(compiler, includes, path)
         if not texts and status != 0:
             wrong.append(f"{path.name}: is right and does not compile\n{output}")
         if texts and status == 0:
@@ -34,7 +38,7 @@ def main(compiler, *includes):
                 wrong.append(f"{path.name}: does not say: {text}\n{output[:2000]}")
     for line in wrong:
         print(line)
-    print(f"{len(list(CASES.glob('*.cpp')))} cases, {len(wrong)} wrong")
+    print(f"{len(paths)} cases, {len(wrong)} wrong")
     return 1 if wrong else 0
 
 
