@@ -18,7 +18,8 @@ THREADS = {"publish.16": (0,), "publish.1024": (0,), "consume.16": (0, 1), "conf
 AMQPLIB = "amqplib@2.3.1"
 SCRIPT = Path(__file__).resolve().parents[1] / "rabbitmq" / "amqplib.mjs"
 RUN_TIMEOUT = 120
-HEAP_MESSAGES = (4000, 8000)
+COUNTED_MESSAGES = (4000, 8000)
+COUNTED = {"instructions": ("publish.16", "publish.1024", "consume.16"), "heap_blocks": ("consume.16",)}
 
 
 class Bench:
@@ -56,14 +57,22 @@ class Bench:
         for side, seen in taken.items():
             yield from pairs.costs(f"rabbitmq.{case}{marks(case, side)}.{side[0]}", seen)
 
-    def heap_blocks(self):
+    def counted(self, tool, case, side):
         """The difference of two runs, for one message."""
-        blocks = []
-        for messages in HEAP_MESSAGES:
-            self.fill(messages)
-            blocks.append(cost.count("heap_blocks", [self.program, "millrace", "consume.16", self.server.url, str(messages), "0"]))
-        return figure("rabbitmq.consume.16.heap_blocks", "blocks/message",
-                      [(blocks[1] - blocks[0]) / (HEAP_MESSAGES[1] - HEAP_MESSAGES[0])])
+        less, more = (self.count(tool, case, side, messages) for messages in COUNTED_MESSAGES)
+        name = f"rabbitmq.{case}{'' if side == 'millrace' else '.' + side}.{tool}"
+        unit = "blocks/message" if tool == "heap_blocks" else "instructions/message"
+        return figure(name, unit, [(more - less) / (COUNTED_MESSAGES[1] - COUNTED_MESSAGES[0])])
+
+    def count(self, tool, case, side, messages):
+        self.fill(messages if case == "consume.16" else 0)
+        return cost.count(tool, [self.program, side, case, self.server.url, str(messages), "0"])
+
+    def count_all(self, only):
+        for tool, cases in COUNTED.items():
+            for case in cases:
+                if only in f"rabbitmq.{case}.{tool}":
+                    yield from (self.counted(tool, case, side) for side in ("millrace", "bare"))
 
 
 def marks(case, side):
@@ -92,9 +101,7 @@ def run(build_dir, options):
                     continue
                 print(f"bench: {case}, {options.pairs} pairs", file=sys.stderr, flush=True)
                 found += bench.measure(case, options.pairs)
-            if options.only in "rabbitmq.consume.16.heap_blocks":
-                found.append(bench.heap_blocks())
-            return found
+            return found + list(bench.count_all(options.only))
         finally:
             server.stop()
             os.sched_setaffinity(0, set(pairs.CPUS))

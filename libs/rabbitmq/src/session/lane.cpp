@@ -44,7 +44,7 @@ bool lane::is_closed() const noexcept {
 }
 
 void lane::publish(const lane_message& message, publish_operation& op) {
-  const time_point due = message.due ? *message.due : link_->clock.now() + link_->settings.publish_timeout;
+  const auto due = [&] { return message.due ? *message.due : link_->clock.now() + link_->settings.publish_timeout; };
   bool wake = false;
   bool ask = false;
   bool done = false;
@@ -58,7 +58,7 @@ void lane::publish(const lane_message& message, publish_operation& op) {
       wake = link_->promise_flush();
       if (message.handed != nullptr) *message.handed = true;
       if (confirm_ledger* const l = ledger(); l != nullptr) {
-        l->add(op, message.routing_key, due);
+        l->add(op, message.routing_key, due());
         sweep = !std::exchange(swept_, true);
       } else {
         done = true;
@@ -67,12 +67,12 @@ void lane::publish(const lane_message& message, publish_operation& op) {
       std::string frames;
       append_publish(frames, 0, message.exchange, message.routing_key, message.mandatory, *message.properties,
                      message.payload, link_->frame_max);
-      if (!wait({&op, std::move(frames), std::string(message.routing_key), due, message.handed})) return;
+      if (!wait({&op, std::move(frames), std::string(message.routing_key), due(), message.handed})) return;
       ask = !std::exchange(wanted_, true);
       sweep = !std::exchange(swept_, true);
     }
   }
-  if (done) op.complete_now(receipt{});
+  if (done) op.complete_now();
   if (wake) link_->wake();
   ask_session(ask, sweep);
 }

@@ -10,7 +10,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl.hpp>
-#include <boost/asio/write.hpp>
 
 #include <atomic>
 #include <cstring>
@@ -135,14 +134,7 @@ template <class Connection> class asio_transport final : public transport {
   }
 
   void write(std::string_view bytes) noexcept override {
-    const auto c = live_;
-    if (!c) return;
-    asio::async_write(c->stream, asio::buffer(bytes.data(), bytes.size()),
-                      [this, c](const error_code& failed, std::size_t) {
-                        if (c != live_) return;
-                        if (failed) return lost(c, failed, "write");
-                        listener_->on_written();
-                      });
+    if (live_) write_rest(live_, bytes);
   }
 
   void drop() noexcept override {
@@ -179,6 +171,17 @@ template <class Connection> class asio_transport final : public transport {
       read(c);
       listener_->on_connected();
     });
+  }
+
+  /// asio::async_write would hand the system 64 KiB at a time.
+  void write_rest(const pointer& c, std::string_view bytes) {
+    c->stream.async_write_some(asio::buffer(bytes.data(), bytes.size()),
+                               [this, c, bytes](const error_code& failed, std::size_t n) {
+                                 if (c != live_) return;
+                                 if (failed) return lost(c, failed, "write");
+                                 if (n < bytes.size()) return write_rest(c, bytes.substr(n));
+                                 listener_->on_written();
+                               });
   }
 
   void read(const pointer& c) {
