@@ -21,6 +21,7 @@ endfunction()
 
 function(millrace_test_example name directory)
   set(command $<TARGET_FILE:example_${name}>)
+  set(fixtures)
   if(EXISTS "${directory}/servers.txt")
     file(STRINGS "${directory}/servers.txt" servers)
     foreach(server IN LISTS servers)
@@ -36,11 +37,16 @@ function(millrace_test_example name directory)
         endif()
       endif()
       list(PREPEND command "${PROJECT_SOURCE_DIR}/tools/with-${server}")
+      if(server IN_LIST MILLRACE_SLOW_SERVERS)
+        millrace_add_shared_server(${server} ${server} "")
+        list(APPEND fixtures server.${server})
+      endif()
     endforeach()
   endif()
   add_test(NAME example.${name} COMMAND "${CMAKE_COMMAND}" -D "command=${command}" -D "expect=${directory}/expect.txt" -P
                                         "${PROJECT_SOURCE_DIR}/cmake/run_example.cmake")
   set_tests_properties(example.${name} PROPERTIES LABELS example TIMEOUT ${MILLRACE_TEST_TIMEOUT}
+                                                  FIXTURES_REQUIRED "${fixtures}"
                                                   ENVIRONMENT "${MILLRACE_TEST_ENVIRONMENT}")
 endfunction()
 

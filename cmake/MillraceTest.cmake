@@ -6,11 +6,13 @@
 #   libs/<name>/tests/<other>/**.cpp         <name>_<other>_test
 #   libs/<name>/tests/<other>/CMakeLists.txt says itself how that folder is built and run
 #   libs/<name>/tests/support/*.cpp          part of each of them
+#   libs/<name>/tests/<part>/shared_servers.txt  see MillraceSharedServer.cmake
 #   libs/<name>/tests/left_out.cmake         may add to millrace_left_out folders that this machine has no server for
 # A test may include what is in src/ and tests/ of its library, and use core, memory and testing.
 
 include(GoogleTest)
 include(MillraceFuzz)
+include(MillraceSharedServer)
 find_package(GTest REQUIRED)
 
 find_program(MILLRACE_NATS_SERVER nats-server PATHS /usr/sbin DOC "The nats-server that server tests start")
@@ -51,10 +53,10 @@ function(millrace_use_test_pch target)
   target_precompile_headers(${target} REUSE_FROM millrace_test_pch)
 endfunction()
 
-# millrace_test(<name> PREFIX <prefix> SOURCES <file>... [LIBS <target>...] [LABELS <label>...] [TIMEOUT <seconds>])
+# millrace_test(<name> PREFIX <prefix> SOURCES <file>... [LIBS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SERVERS <file>])
 # One gtest program; each of its tests is a test of ctest, named <prefix>.<suite>.<test>.
 function(millrace_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX;TIMEOUT" "SOURCES;LIBS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX;TIMEOUT;SERVERS" "SOURCES;LIBS;LABELS")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT ${MILLRACE_TEST_TIMEOUT})
   endif()
@@ -73,9 +75,15 @@ function(millrace_test name)
     TEST_PREFIX "${prefix}"
     PROPERTIES TIMEOUT ${arg_TIMEOUT})
   # Properties that are lists do not survive DISCOVERY_MODE PRE_TEST: ctest sets them when it has discovered.
+  set(of_servers)
+  set(environment ${MILLRACE_TEST_ENVIRONMENT})
+  if(arg_SERVERS)
+    millrace_use_shared_servers("${arg_SERVERS}" ${name}_TESTS of_servers folders)
+    list(APPEND environment ${folders})
+  endif()
   set(properties "${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake")
   file(CONFIGURE OUTPUT "${properties}" @ONLY
-       CONTENT "set_tests_properties(\${${name}_TESTS} PROPERTIES\n  LABELS \"@arg_LABELS@\"\n  ENVIRONMENT \"@MILLRACE_TEST_ENVIRONMENT@\")\n")
+       CONTENT "set_tests_properties(\${${name}_TESTS} PROPERTIES\n  LABELS \"@arg_LABELS@\"\n  ENVIRONMENT \"@environment@\")\n@of_servers@")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties}")
 endfunction()
 
@@ -94,12 +102,19 @@ function(millrace_add_tests_of library part)
   list(REMOVE_DUPLICATES libs)
   string(REGEX REPLACE "_?test$" "" label "${part}")
   set(root "${PROJECT_SOURCE_DIR}/libs/${library}")
+  set(servers "${root}/tests/${label}/shared_servers.txt")
+  if(EXISTS "${servers}")
+    set(servers SERVERS "${servers}")
+  else()
+    set(servers)
+  endif()
   millrace_test(
     ${library}_${part}
     PREFIX ${library}
     SOURCES ${ARGN}
     LIBS ${libs} ${private_links}
-    LABELS ${library} ${label})
+    LABELS ${library} ${label}
+    ${servers})
   target_include_directories(${library}_${part} PRIVATE "${root}/src" "${root}/tests")
 endfunction()
 

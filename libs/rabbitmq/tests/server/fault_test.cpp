@@ -87,10 +87,8 @@ TEST(rabbitmq_faults, a_connection_that_the_server_forces_shut_is_restored) {
   waiting_sink to;
   const auto open = c.open(lasting(name), to);
   ASSERT_TRUE(open) << open.error().message();
-  const std::string listed = live_server::shared().ctl("list_connections pid client_properties");
-  const std::size_t line = listed.rfind('\n', listed.find(name)) + 1;
-  const std::string pid = listed.substr(line, listed.find('\t', line) - line);
-  live_server::shared().ctl("close_connection '" + pid + "' 'a test'");
+  live_server::shared().eval_connection(name, "pid",
+                                        "rabbit_networking:close_connection(proplists:get_value(pid, Is), \"a test\")");
   EXPECT_TRUE(to.told("interrupted"));
   EXPECT_TRUE(to.told("resumed"));
   const auto port = c.pair(confirms());

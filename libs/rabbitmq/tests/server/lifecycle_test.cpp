@@ -17,7 +17,7 @@ TEST(rabbitmq_lifecycle, R1_the_server_knows_the_connection_by_its_name) {
   const std::string name = fresh_name("name");
   client c(broker(live_server::shared().url()).connection_name(name));
   ASSERT_TRUE(c.connected());
-  EXPECT_NE(live_server::shared().ctl("list_connections client_properties").find(name), std::string::npos);
+  EXPECT_EQ(live_server::shared().eval_connection(name, "pid", "found"), "[found]");
 }
 
 /// L1: nothing is parsed or dialled; L2 and scenario 3: what the server refuses is an error of connect, without the
@@ -109,15 +109,10 @@ TEST(rabbitmq_lifecycle, R4_R2_2_a_reader_opens_no_other_channel) {
   const auto two = c.open(client::temporary(fresh_name("b")), to);
   const auto confirming = c.pair(confirms());
   const auto requesting = c.pair(request());
-  const auto count = [&] {
-    const std::string listed = live_server::shared().ctl("list_connections client_properties channels");
-    const std::size_t line = listed.find(name);
-    const std::size_t end = listed.find('\n', line);
-    return std::stoi(listed.substr(listed.rfind('\t', end) + 1));
-  };
-  EXPECT_EQ(count(), 3);
+  const auto count = [&] { return live_server::shared().eval_connection(name, "channels", "Is"); };
+  EXPECT_EQ(count(), "[[{channels,3}]]");
   EXPECT_FALSE(c.send(*confirming, fresh_name("nowhere"), "x")); // unroutable: an error, and a channel
-  EXPECT_EQ(count(), 4);
+  EXPECT_EQ(count(), "[[{channels,4}]]");
 }
 
 /// R5, R6, L3, L4: what is held goes back to its queue; every handle that is left answers an error.

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <stdexcept>
 
@@ -30,6 +33,18 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
+std::string text_of(const std::string& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Of what erl_call prints: {ok, "text"}.
+std::string value_of(const std::string& answer) {
+  const std::size_t begin = answer.find('"');
+  if (!answer.starts_with("{ok, \"")) throw std::runtime_error("the server answered " + answer);
+  return answer.substr(begin + 1, answer.rfind('"') - begin - 1);
+}
+
 std::string field_of(const std::string& json, const std::string& name) {
   const std::size_t at = json.find("\"" + name + "\": \"");
   if (at == std::string::npos) throw std::runtime_error("no " + name + " in " + json);
@@ -39,13 +54,43 @@ std::string field_of(const std::string& json, const std::string& name) {
 
 } // namespace
 
+void described_server::described(const std::string& json) {
+  url_ = field_of(json, "url");
+  folder_ = field_of(json, "folder");
+  node_ = field_of(json, "node");
+  epmd_ = field_of(json, "epmd");
+}
+
+std::string described_server::eval(const std::string& expression) const {
+  const std::string text = "lists:flatten(io_lib:format(\"~p\", [begin " + expression + " end])).";
+  return value_of(output_of("printf '%s\\n' '" + text + "' | ERL_EPMD_PORT=" + epmd_ + " erl_call -sname " + node_ +
+                            " -c $(cat " + folder_ + "/.erlang.cookie) -e"));
+}
+
+std::string described_server::eval_connection(const std::string& name, const std::string& items,
+                                              const std::string& expression) const {
+  const std::string text = "{<<\"connection_name\">>,longstr,<<\"" + name + "\">>}";
+  return eval("[" + expression +
+              " || [{client_properties,P}|Is] <- rabbit_networking:connection_info_all([client_properties," + items +
+              "]), lists:member(" + text + ", P)]");
+}
+
 live_server::live_server() {
-  const std::string described = output_of(tool() + " --share");
-  url_ = field_of(described, "url");
-  tls_url_ = field_of(described, "tls");
-  folder_ = field_of(described, "folder");
-  const int lock = open(field_of(described, "lock").c_str(), O_RDWR | O_CLOEXEC); // held until the process ends
-  if (lock < 0 || flock(lock, LOCK_SH) != 0) throw std::runtime_error("cannot lock the shared server");
+  if (const char* folder = std::getenv("MILLRACE_RABBITMQ_SHARED"); folder != nullptr) {
+    if (hold(text_of(std::string(folder) + "/server.json"))) return;
+  }
+  if (!hold(output_of(tool() + " --share"))) throw std::runtime_error("cannot lock the shared server");
+}
+
+/// Keeps the server until the process ends. False: it is over, or was never there.
+bool live_server::hold(const std::string& json) {
+  if (json.empty()) return false;
+  const int lock = open(field_of(json, "lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (lock < 0 || flock(lock, LOCK_SH) != 0) return false;
+  described(json);
+  tls_url_ = field_of(json, "tls_url");
+  const std::string pid = text_of(folder() + "/pid");
+  return !pid.empty() && std::filesystem::exists("/proc/" + pid.substr(0, pid.find_first_not_of("0123456789")));
 }
 
 live_server& live_server::shared() {
@@ -54,11 +99,7 @@ live_server& live_server::shared() {
 }
 
 std::uint16_t live_server::port() const {
-  return static_cast<std::uint16_t>(std::stoi(url_.substr(url_.rfind(':') + 1)));
-}
-
-std::string live_server::ctl(const std::string& arguments) {
-  return output_of(tool() + " --ctl " + folder_ + " " + arguments);
+  return static_cast<std::uint16_t>(std::stoi(url().substr(url().rfind(':') + 1)));
 }
 
 fragile_server::fragile_server() {
@@ -74,9 +115,7 @@ fragile_server::fragile_server() {
   }
   close(ends[1]);
   socket_ = ends[0];
-  const std::string described = line();
-  url_ = field_of(described, "url");
-  folder_ = field_of(described, "folder");
+  described(line());
 }
 
 fragile_server::~fragile_server() {
@@ -96,10 +135,6 @@ void fragile_server::order(const std::string& what) {
   const std::string text = what + "\n";
   if (write(socket_, text.data(), text.size()) < 0) throw std::runtime_error("with-rabbitmq --fragile is gone");
   (void)line();
-}
-
-std::string fragile_server::ctl(const std::string& arguments) {
-  return output_of(tool() + " --ctl " + folder_ + " " + arguments);
 }
 
 std::string fresh_name(const std::string& prefix) {

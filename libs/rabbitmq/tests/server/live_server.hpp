@@ -13,47 +13,59 @@
 
 namespace millrace::rabbitmq::testing {
 
-/// The rabbitmq-server that all tests share; tools/with-rabbitmq starts it with the first of them.
-class live_server {
+/// A server, as the line of JSON of tools/with-rabbitmq describes it.
+class described_server {
  public:
-  static live_server& shared();
   [[nodiscard]] const std::string& url() const noexcept { return url_; }
-  /// The same server over TLS.
-  [[nodiscard]] const std::string& tls_url() const noexcept { return tls_url_; }
   /// Where the server's files are: ca.pem, client.pem and client.key among them.
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
+  /// Evaluates Erlang on the server, as `rabbitmqctl eval` does in a hundredth of the CPU, and answers the value's
+  /// text. No apostrophes.
+  std::string eval(const std::string& expression) const;
+  /// The same for every connection of that name: its items as a list `Is`, in the order of `items`.
+  std::string eval_connection(const std::string& name, const std::string& items, const std::string& expression) const;
+
+ protected:
+  void described(const std::string& json);
+
+ private:
+  std::string url_;
+  std::string folder_;
+  std::string node_;
+  std::string epmd_;
+};
+
+/// The rabbitmq-server that all tests share; tools/with-rabbitmq starts it before the first of them.
+class live_server : public described_server {
+ public:
+  static live_server& shared();
+  /// The same server over TLS.
+  [[nodiscard]] const std::string& tls_url() const noexcept { return tls_url_; }
   [[nodiscard]] std::uint16_t port() const;
-  /// Runs rabbitmqctl and answers what it printed.
-  std::string ctl(const std::string& arguments);
 
  private:
   live_server();
-  std::string url_;
+  [[nodiscard]] bool hold(const std::string& json);
   std::string tls_url_;
-  std::string folder_;
 };
 
 /// A second server, lent to one test at a time, which may harm it.
-class fragile_server {
+class fragile_server : public described_server {
  public:
   fragile_server();
   ~fragile_server();
   fragile_server(const fragile_server&) = delete;
   fragile_server& operator=(const fragile_server&) = delete;
-  [[nodiscard]] const std::string& url() const noexcept { return url_; }
   void kill() { order("kill"); }     ///< SIGKILL; returns when it is dead
   void start() { order("start"); }   ///< returns when it listens again
   void pause() { order("pause"); }   ///< SIGSTOP: connections stay and nothing answers
   void resume() { order("resume"); } ///< SIGCONT
-  std::string ctl(const std::string& arguments);
 
  private:
   void order(const std::string& what);
   std::string line();
   int socket_ = -1;
   pid_t tool_ = -1;
-  std::string url_;
-  std::string folder_;
 };
 
 /// A name that no other test uses.

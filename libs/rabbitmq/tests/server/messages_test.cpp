@@ -235,7 +235,8 @@ TEST(rabbitmq_messages, a_queue_deleted_while_it_is_consumed_is_reported) {
   }
   const auto open = c.open(queue(name), to);
   ASSERT_TRUE(open);
-  live_server::shared().ctl("delete_queue " + name);
+  live_server::shared().eval("rabbit_amqqueue:with(rabbit_misc:r(<<\"/\">>, queue, <<\"" + name +
+                             "\">>), fun(Q) -> rabbit_amqqueue:delete(Q, false, false, <<\"test\">>) end)");
   EXPECT_TRUE(to.told("interrupted"));
   EXPECT_TRUE(to.told("ended"));
   EXPECT_NE(to.last_told().find("404"), std::string::npos);

@@ -112,7 +112,7 @@ TEST(rabbitmq_outages, a_memory_alarm_blocks_publishes_and_loses_none) {
   const auto plain = hasty.pair(publish());
   ASSERT_TRUE(c.send(*confirming, name, "before"));
   ASSERT_TRUE(hasty.send(*plain, fresh_name("nowhere"), "publishes, so that it is blocked too"));
-  server.ctl("set_vm_memory_high_watermark absolute 1MB");
+  server.eval("vm_memory_monitor:set_vm_memory_high_watermark({absolute, 1000000})");
   std::jthread waits([&] { EXPECT_TRUE(c.send(*confirming, name, "during")); });
   EXPECT_TRUE(to.told("interrupted"));
   EXPECT_NE(to.last_told().find("memory"), std::string::npos) << to.last_told();
@@ -124,7 +124,7 @@ TEST(rabbitmq_outages, a_memory_alarm_blocks_publishes_and_loses_none) {
   }();
   EXPECT_EQ(late.error(), millrace::errc::timeout);
   EXPECT_TRUE(hasty.shutdown());
-  server.ctl("set_vm_memory_high_watermark 0.4");
+  server.eval("vm_memory_monitor:set_vm_memory_high_watermark(0.4)");
   waits.join();
   EXPECT_TRUE(to.told("resumed"));
   std::set<std::string> bodies;
