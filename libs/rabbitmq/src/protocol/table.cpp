@@ -34,6 +34,30 @@ void set_real(field_value& value, double v) noexcept {
   value.real = v;
 }
 
+struct value_writer {
+  writer& out;
+  void operator()(bool flag) const {
+    out.u8('t');
+    out.u8(flag ? 1 : 0);
+  }
+  void operator()(std::int64_t n) const {
+    out.u8('l');
+    out.u64(static_cast<std::uint64_t>(n));
+  }
+  void operator()(double real) const {
+    out.u8('d');
+    out.u64(std::bit_cast<std::uint64_t>(real));
+  }
+  void operator()(const std::string& text) const {
+    out.u8('S');
+    out.long_string(text);
+  }
+  void operator()(std::chrono::sys_seconds at) const {
+    out.u8('T');
+    out.u64(static_cast<std::uint64_t>(at.time_since_epoch().count()));
+  }
+};
+
 } // namespace
 
 bool read_value(reader& in, field_value& value, int depth) noexcept {
@@ -109,19 +133,7 @@ void append_table(writer& out, const arguments& table) {
   const std::size_t at = out.begin_length();
   for (const auto& [name, value] : table) {
     out.short_string(name);
-    if (const auto* text = std::get_if<std::string>(&value)) {
-      out.u8('S');
-      out.long_string(*text);
-    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
-      out.u8('l');
-      out.u64(static_cast<std::uint64_t>(*number));
-    } else if (const auto* flag = std::get_if<bool>(&value)) {
-      out.u8('t');
-      out.u8(*flag ? 1 : 0);
-    } else {
-      out.u8('d');
-      out.u64(std::bit_cast<std::uint64_t>(std::get<double>(value)));
-    }
+    std::visit(value_writer{out}, value);
   }
   out.end_length(at);
 }

@@ -101,6 +101,7 @@ class session final : public transport_listener {
   void tick();
   void tick_heartbeat(time_point now);
   void arm_alarm() noexcept;
+  void disarm_alarm() noexcept;
 
   std::shared_ptr<link> link_;
   std::shared_ptr<transport> io_;

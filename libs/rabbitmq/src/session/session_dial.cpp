@@ -40,7 +40,7 @@ session::~session() {
     link_->closed = true;
   }
   io_->stop();
-  link_->clock.disarm(alarm_);
+  disarm_alarm();
   if (state_ != state::over) end_everything(error(errc::closed, "the connection was dropped without a shutdown"));
 }
 

@@ -1,6 +1,7 @@
 #include "session/session.hpp"
 
 #include <algorithm>
+#include <thread>
 
 namespace millrace::rabbitmq::detail {
 namespace {
@@ -14,8 +15,9 @@ void earliest(std::optional<time_point>& of, const std::optional<time_point>& ot
 session::alarm_timer::alarm_timer(session& s) noexcept
     : timer([](timer& t) noexcept {
         session& s = *static_cast<alarm_timer&>(t).owner;
-        s.alarm_fired_.store(true);
-        s.link_->wake();
+        const auto to = s.link_;
+        s.alarm_fired_.store(true); // from here on the session may be gone
+        to->wake();
       }),
       owner(&s) {}
 
@@ -29,6 +31,13 @@ void session::arm_alarm() noexcept {
   if (armed_ && !link_->clock.disarm(alarm_)) return;
   armed_ = next;
   link_->clock.arm(alarm_, *next);
+}
+
+/// The last of it, once the I/O thread has ended: no callback runs and none begins.
+void session::disarm_alarm() noexcept {
+  if (!armed_ || link_->clock.disarm(alarm_)) return;
+  while (!alarm_fired_.load()) // it is firing at this moment
+    std::this_thread::yield();
 }
 
 void session::tick() {

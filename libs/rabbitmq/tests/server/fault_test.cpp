@@ -33,12 +33,12 @@ TEST(rabbitmq_faults, what_was_confirmed_arrives_though_the_connection_is_cut_un
   ASSERT_TRUE(c.connected()) << c.failure().message();
   const auto open = c.open(lasting(name).prefetch(50), to);
   ASSERT_TRUE(open) << open.error().message();
-  const auto port = c.pair(confirms());
-  constexpr int messages = 200; // each confirmed from the disk before the next
+  const auto port = c.pair(confirms().persistent(false)); // no disk to wait for
+  constexpr int messages = 2000;
   collector collected(to, messages);
   int refused = 0;
   for (int i = 0; i < messages; ++i) {
-    if (i % 50 == 25) gate.cut();
+    if (i % 500 == 250) gate.cut();
     while (!c.send(*port, name, std::to_string(i)))
       ++refused; // in flight at the cut: sent again
   }

@@ -115,6 +115,20 @@ TEST(rabbitmq_lifecycle, R4_R2_2_a_reader_opens_no_other_channel) {
   EXPECT_EQ(count(), "[[{channels,4}]]");
 }
 
+/// R5, scenario 36: the close of a channel and that of the connection cross; the shutdown stays an orderly one.
+TEST(rabbitmq_lifecycle, R5_a_subscription_dropped_just_before_the_shutdown_does_not_disturb_it) {
+  for (int i = 0; i < 10; ++i) {
+    client c;
+    waiting_sink to;
+    auto open = c.open(client::temporary(fresh_name("dropped")), to);
+    ASSERT_TRUE(open) << open.error().message();
+    open->reset();
+    const auto closed = c.shutdown();
+    ASSERT_TRUE(closed);
+    EXPECT_TRUE(closed->handshake());
+  }
+}
+
 /// R5, R6, L3, L4: what is held goes back to its queue; every handle that is left answers an error.
 TEST(rabbitmq_lifecycle, R5_R6_L3_L4_shutdown_requeues_and_what_is_left_answers_errors) {
   client other;

@@ -63,7 +63,7 @@ void described_server::described(const std::string& json) {
 
 std::string described_server::eval(const std::string& expression) const {
   const std::string text = "lists:flatten(io_lib:format(\"~p\", [begin " + expression + " end])).";
-  return value_of(output_of("printf '%s\\n' '" + text + "' | ERL_EPMD_PORT=" + epmd_ + " erl_call -sname " + node_ +
+  return value_of(output_of("printf '%s\\n' '" + text + "' | ERL_EPMD_PORT=" + epmd_ + " erl_call -h \"t$$\" -sname " + node_ +
                             " -c $(cat " + folder_ + "/.erlang.cookie) -e"));
 }
 
@@ -72,7 +72,12 @@ std::string described_server::eval_connection(const std::string& name, const std
   const std::string text = "{<<\"connection_name\">>,longstr,<<\"" + name + "\">>}";
   return eval("[" + expression +
               " || [{client_properties,P}|Is] <- rabbit_networking:connection_info_all([client_properties," + items +
-              "]), lists:member(" + text + ", P)]");
+              "]), is_list(P), lists:member(" + text + ", P)]"); // others may be closing
+}
+
+void described_server::delete_queue(const std::string& name) const {
+  eval("rabbit_amqqueue:with(rabbit_misc:r(<<\"/\">>, queue, <<\"" + name +
+       "\">>), fun(Q) -> rabbit_amqqueue:delete(Q, false, false, <<\"test\">>) end)");
 }
 
 live_server::live_server() {
@@ -171,9 +176,35 @@ bool waiting_sink::told(const std::string& beginning, std::chrono::milliseconds 
   });
 }
 
+std::string waiting_sink::first_told() {
+  const std::scoped_lock lock(mutex_);
+  return told_.empty() ? std::string() : told_.front();
+}
+
 std::string waiting_sink::last_told() {
   const std::scoped_lock lock(mutex_);
   return told_.empty() ? std::string() : told_.back();
+}
+
+namespace {
+
+/// Stops before it goes, so that its sink may go with it.
+class stopping : public subscription_port {
+ public:
+  explicit stopping(std::unique_ptr<subscription_port> port) noexcept : port_(std::move(port)) {}
+  ~stopping() override { sync_wait(port_->stop()); }
+  task<void> stop() override { return port_->stop(); }
+  [[nodiscard]] bool redelivers() const noexcept override { return port_->redelivers(); }
+
+ private:
+  std::unique_ptr<subscription_port> port_;
+};
+
+} // namespace
+
+open_result client::stopped_at_the_end(open_result opened) {
+  if (!opened) return opened;
+  return std::make_unique<stopping>(std::move(*opened));
 }
 
 client::~client() {

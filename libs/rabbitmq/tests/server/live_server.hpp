@@ -24,6 +24,7 @@ class described_server {
   std::string eval(const std::string& expression) const;
   /// The same for every connection of that name: its items as a list `Is`, in the order of `items`.
   std::string eval_connection(const std::string& name, const std::string& items, const std::string& expression) const;
+  void delete_queue(const std::string& name) const;
 
  protected:
   void described(const std::string& json);
@@ -85,6 +86,7 @@ class waiting_sink final : public sink {
   incoming* next(std::chrono::milliseconds bound = std::chrono::seconds(20));
   /// Waits until something that begins so was told.
   bool told(const std::string& beginning, std::chrono::milliseconds bound = std::chrono::seconds(20));
+  std::string first_told();
   std::string last_told();
 
  private:
@@ -108,7 +110,7 @@ class client {
 
   template <class Source> open_result open(const Source& source, sink& to, open_options options = {}) {
     if (options.subscription.empty()) options.subscription = source.name();
-    return sync_wait(connected_->open(source, to, options));
+    return stopped_at_the_end(sync_wait(connected_->open(source, to, options)));
   }
   template <class Policy> std::shared_ptr<publish_port> pair(const Policy& policy) { return *connected_->pair(policy); }
   result<receipt> send(publish_port& to, const std::string& destination, const std::string& text,
@@ -120,6 +122,7 @@ class client {
   pool_runtime rt{2};
 
  private:
+  static open_result stopped_at_the_end(open_result opened);
   result<connected_broker> connected_;
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <ostream>
 
 namespace millrace::rabbitmq::testing {
 namespace {
@@ -357,10 +358,17 @@ void a_stream_refuses_a_requeue(script& s) {
   s.open(2).prefetch(2, 10).consume(2, "q", 2, {}, arg("x-stream-offset", "first")).reject(2, 1, true, 1);
 }
 
+void a_message_too_large(script& s) {
+  s.open(1).confirms(1).queue(1, "q");
+  s.publish(1, "", "q", std::string(16UL * 1024 * 1024 + 1, 'x'), 1);
+}
+
 struct scenario {
   const char* name;
   play run;
 };
+/// For the names of the tests.
+void PrintTo(const scenario& of, std::ostream* to) { *to << of.name; }
 
 class rabbitmq_parity : public ::testing::TestWithParam<scenario> {};
 
@@ -383,7 +391,8 @@ INSTANTIATE_TEST_SUITE_P(
         scenario{"an_alternate_exchange", an_alternate_exchange}, scenario{"server_transactions", server_transactions},
         scenario{"direct_replies", direct_replies}, scenario{"what_goes_by_itself", what_goes_by_itself},
         scenario{"streams", streams}, scenario{"a_stream_refuses", a_stream_refuses},
-        scenario{"a_stream_refuses_a_requeue", a_stream_refuses_a_requeue}),
+        scenario{"a_stream_refuses_a_requeue", a_stream_refuses_a_requeue},
+        scenario{"a_message_too_large", a_message_too_large}),
     [](const auto& at) { return std::string(at.param.name); });
 
 } // namespace

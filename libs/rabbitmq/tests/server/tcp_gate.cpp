@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,6 +26,12 @@ void reset(int fd) {
   const linger now{1, 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
   close(fd);
+}
+
+/// Else what follows a small piece waits for the acknowledgement of that, 40 ms.
+void send_at_once(int fd) {
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 bool send_all(int to, std::string_view bytes) {
@@ -94,6 +101,8 @@ void tcp_gate::accept_one() {
     close(server);
     return;
   }
+  send_at_once(client);
+  send_at_once(server);
   pairs_.push_back({client, server, {}});
 }
 
@@ -103,7 +112,8 @@ bool tcp_gate::from_client(pair& p) {
   for (std::string_view left = bytes; !left.empty();) {
     if (p.frames.between_frames() && cut_after_.load() == 0) {
       cut_after_.store(-1);
-      return false;
+      strand_.store(strands_after_.exchange(false));
+      return strand_.load(); // then the next turn ends the client
     }
     const std::string_view part = left.substr(0, p.frames.to_frame_end(left));
     if (!send_all(p.server, part)) return false;

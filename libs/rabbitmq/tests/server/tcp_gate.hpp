@@ -36,6 +36,11 @@ class tcp_gate {
   void cut_after(int frames) noexcept { cut_after_.store(frames); }
   /// Ends every connection of a client; the server is not told before `bury`.
   void strand() noexcept { strand_.store(true); }
+  /// The same in front of the frame that the client sends after `frames` more.
+  void strand_after(int frames) noexcept {
+    strands_after_.store(true);
+    cut_after_.store(frames);
+  }
   void bury() noexcept { bury_.store(true); }
   /// Bytes in both directions wait until `release`.
   void hold() noexcept { held_.store(true); }
@@ -61,6 +66,7 @@ class tcp_gate {
   std::atomic<bool> cut_ = false;
   std::atomic<int> cut_after_ = -1;
   std::atomic<bool> strand_ = false;
+  std::atomic<bool> strands_after_ = false; ///< what `cut_after_` does is `strand_`
   std::atomic<bool> bury_ = false;
   std::atomic<bool> held_ = false;
   std::atomic<bool> stopping_ = false;

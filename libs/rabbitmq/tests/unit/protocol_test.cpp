@@ -1,6 +1,7 @@
 #include "protocol/content.hpp"
 #include "protocol/table.hpp"
 
+#include <chrono>
 #include <gtest/gtest.h>
 
 namespace millrace::rabbitmq::detail {
@@ -129,7 +130,12 @@ TEST(rabbitmq_protocol, a_table_nested_without_end_is_refused) {
 
 TEST(rabbitmq_protocol, arguments_keep_their_types) {
   arguments args;
-  args.set("a", 5).set("b", true).set("c", "text").set("d", 1.5).set("a", 6);
+  args.set("a", 5)
+      .set("b", true)
+      .set("c", "text")
+      .set("d", 1.5)
+      .set("a", 6)
+      .set("e", std::chrono::sys_seconds(std::chrono::seconds(7)));
   std::string bytes;
   writer out(bytes);
   append_table(out, args);
@@ -139,6 +145,8 @@ TEST(rabbitmq_protocol, arguments_keep_their_types) {
   EXPECT_EQ(find_field(table, "b")->what, field_value::kind::boolean);
   EXPECT_EQ(find_field(table, "c")->text, "text");
   EXPECT_EQ(find_field(table, "d")->real, 1.5);
+  EXPECT_EQ(find_field(table, "e")->tag, 'T');
+  EXPECT_EQ(find_field(table, "e")->integer, 7);
 }
 
 TEST(rabbitmq_protocol, the_delivery_count_comes_in_any_width) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@
 namespace millrace::rabbitmq {
 
 /// One typed value of an argument table.
-using argument_value = std::variant<bool, std::int64_t, double, std::string>;
+using argument_value = std::variant<bool, std::int64_t, double, std::string, std::chrono::sys_seconds>;
 
 /// The arguments of a queue, exchange, binding or consumer, in order. Setting a name again overwrites its value.
 class arguments {
@@ -22,6 +23,7 @@ class arguments {
   arguments& set(std::string name, double value) & { return put(std::move(name), value); }
   arguments& set(std::string name, std::int64_t value) & { return put(std::move(name), value); }
   arguments& set(std::string name, int value) & { return put(std::move(name), std::int64_t{value}); }
+  arguments& set(std::string name, std::chrono::sys_seconds value) & { return put(std::move(name), value); }
   template <class T> arguments&& set(std::string name, T value) && {
     return std::move(set(std::move(name), std::move(value)));
   }

@@ -236,17 +236,30 @@ class quorum_queue : public queue_settings<quorum_queue> {
   [[nodiscard]] retry_path retries() const { return {retry_path::kind::broker_moves, {}}; }
 };
 
-/// A stream: an append-only log that many consumers read. Needs a prefetch; a retry is a copy at its end.
+/// A stream: an append-only log that many consumers read. Needs a prefetch; a retry is a copy at its end. It keeps what
+/// is published until it is larger or older than it says; without a limit, for good.
 class stream_queue : public queue_settings<stream_queue> {
  public:
   explicit stream_queue(std::string name) : queue_settings(detail::queue_spec::kind::stream, std::move(name)) {}
-  /// Where reading starts: "first", "last", "next" (the default).
+  /// Where reading starts: "first" that is kept, "last" (the last chunk of messages), "next" (the default: what comes
+  /// from now on), or what came in a while, as the server writes it: "90s", "2h", "7D".
   stream_queue& from(std::string where) & {
     return spec_.consumer_args.set("x-stream-offset", std::move(where)), *this;
   }
   stream_queue&& from(std::string where) && { return std::move(from(std::move(where))); }
   stream_queue& from_offset(std::int64_t offset) & { return spec_.consumer_args.set("x-stream-offset", offset), *this; }
   stream_queue&& from_offset(std::int64_t offset) && { return std::move(from_offset(offset)); }
+  /// At the chunk of messages that holds this moment.
+  stream_queue& from_time(std::chrono::sys_seconds at) & {
+    return spec_.consumer_args.set("x-stream-offset", at), *this;
+  }
+  stream_queue&& from_time(std::chrono::sys_seconds at) && { return std::move(from_time(at)); }
+  /// The oldest messages go when there are more bytes.
+  stream_queue& max_bytes(std::int64_t bytes) & { return argument("x-max-length-bytes", bytes); }
+  stream_queue&& max_bytes(std::int64_t bytes) && { return std::move(max_bytes(bytes)); }
+  /// Messages go when they are older, as the server writes it: "12h", "7D".
+  stream_queue& max_age(std::string age) & { return argument("x-max-age", std::move(age)); }
+  stream_queue&& max_age(std::string age) && { return std::move(max_age(std::move(age))); }
   [[nodiscard]] retry_path retries() const { return {retry_path::kind::addressed, spec_.name}; }
 };
 
