@@ -88,8 +88,6 @@ bool read_value(reader& in, field_value& value, int depth) noexcept {
     break;
   case 'l':
   case 'L':
-    set_integer(value, extend<std::int64_t>(in.u64()));
-    break;
   case 'T':
     set_integer(value, extend<std::int64_t>(in.u64()));
     break;

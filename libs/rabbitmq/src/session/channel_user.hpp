@@ -9,7 +9,7 @@
 
 namespace millrace::rabbitmq::detail {
 
-class session;
+class session; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
 
 /// Who a channel belongs to. Called on the I/O thread. A false answer means that the peer broke the protocol.
 class channel_user {

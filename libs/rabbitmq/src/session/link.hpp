@@ -18,7 +18,7 @@
 
 namespace millrace::rabbitmq::detail {
 
-class session;
+class session; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
 
 /// A channel as its users see it. Guarded by the link's mutex.
 struct channel_gate {

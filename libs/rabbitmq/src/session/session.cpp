@@ -162,7 +162,7 @@ void session::on_blocked(const std::string* reason) {
 
 /// What a turn of the I/O thread leaves: deliveries to hand over, bytes to write.
 void session::finish_turn() noexcept {
-  for (std::size_t i = 0; i < dirty_.size(); ++i)
+  for (std::size_t i = 0; i < dirty_.size(); ++i) // NOLINT(modernize-loop-convert): a sink may add to it
     dirty_[i]->hand_over();
   dirty_.clear();
   removed_.clear();

@@ -111,9 +111,9 @@ void session::prepared() {
     return;
   }
   log(log_level::info, "rabbitmq: connected again to " + target_.hosts[host_].text());
-  for (std::size_t i = 0; i < consumers_.size(); ++i)
+  for (std::size_t i = 0; i < consumers_.size(); ++i) // NOLINT(modernize-loop-convert): these may change it
     consumers_[i]->restore(*this);
-  for (std::size_t i = 0; i < lanes_.size(); ++i)
+  for (std::size_t i = 0; i < lanes_.size(); ++i) // NOLINT(modernize-loop-convert)
     lanes_[i]->want(*this, false);
 }
 

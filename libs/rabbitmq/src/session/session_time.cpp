@@ -53,7 +53,7 @@ void session::tick() {
   if (heartbeat_due_ && *heartbeat_due_ <= now) tick_heartbeat(now);
   if (!call_due_ || *call_due_ > now) return;
   call_due_.reset();
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) { // NOLINT(modernize-loop-convert): what it completes may add lanes
     if (const auto due = lanes_[i]->sweep(now)) call_at(*due);
   }
   const auto consumers = consumers_; // a tick may take one out

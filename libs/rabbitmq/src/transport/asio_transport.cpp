@@ -32,9 +32,9 @@ std::unexpected<error> bad_file(const char* what, const std::string& path, const
 
 result<void> configure(asio::ssl::context& context, const tls_options& tls) {
   error_code ec;
-  if (tls.verifies()) context.set_verify_mode(asio::ssl::verify_peer, ec);
+  if (tls.verifies()) (void)context.set_verify_mode(asio::ssl::verify_peer, ec);
   if (tls.authorities().empty())
-    context.set_default_verify_paths(ec);
+    (void)context.set_default_verify_paths(ec);
   else if (context.load_verify_file(tls.authorities(), ec); ec)
     return bad_file("the authorities' file", tls.authorities(), ec);
   if (tls.chain().empty()) return {};
@@ -52,7 +52,7 @@ struct plain_connection {
   std::size_t filled = 0;
   [[nodiscard]] tcp::socket& socket() noexcept { return stream; }
   [[nodiscard]] result<void> prepare(const tls_options* /*tls*/, const std::string& /*host*/) { return {}; }
-  template <class Done> void shake_hands(Done done) { done(error_code()); }
+  template <class Done> void shake_hands(Done&& done) { std::forward<Done>(done)(error_code()); }
 };
 
 struct tls_connection {
@@ -65,11 +65,11 @@ struct tls_connection {
     const std::string& name = tls->hostname().empty() ? host : tls->hostname();
     SSL_set_tlsext_host_name(stream.native_handle(), name.c_str());
     error_code ec;
-    if (tls->verifies()) stream.set_verify_callback(asio::ssl::host_name_verification(name), ec);
+    if (tls->verifies()) (void)stream.set_verify_callback(asio::ssl::host_name_verification(name), ec);
     return {};
   }
-  template <class Done> void shake_hands(Done done) {
-    stream.async_handshake(asio::ssl::stream_base::client, std::move(done));
+  template <class Done> void shake_hands(Done&& done) {
+    stream.async_handshake(asio::ssl::stream_base::client, std::forward<Done>(done));
   }
 };
 

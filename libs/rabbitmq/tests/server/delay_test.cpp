@@ -2,6 +2,8 @@
 #include "server/live_server.hpp"
 #include "server/tcp_gate.hpp"
 
+#include <millrace/context.hpp>
+
 #include <gtest/gtest.h>
 
 namespace millrace::rabbitmq::testing {

@@ -63,8 +63,8 @@ void described_server::described(const std::string& json) {
 
 std::string described_server::eval(const std::string& expression) const {
   const std::string text = "lists:flatten(io_lib:format(\"~p\", [begin " + expression + " end])).";
-  return value_of(output_of("printf '%s\\n' '" + text + "' | ERL_EPMD_PORT=" + epmd_ + " erl_call -h \"t$$\" -sname " + node_ +
-                            " -c $(cat " + folder_ + "/.erlang.cookie) -e"));
+  return value_of(output_of("printf '%s\\n' '" + text + "' | ERL_EPMD_PORT=" + epmd_ + " erl_call -h \"t$$\" -sname " +
+                            node_ + " -c $(cat " + folder_ + "/.erlang.cookie) -e"));
 }
 
 std::string described_server::eval_connection(const std::string& name, const std::string& items,

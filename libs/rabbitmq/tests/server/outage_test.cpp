@@ -1,6 +1,8 @@
 #include "server/collector.hpp"
 #include "server/live_server.hpp"
 
+#include <millrace/context.hpp>
+
 #include <gtest/gtest.h>
 
 #include <atomic>

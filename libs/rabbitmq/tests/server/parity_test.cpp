@@ -58,7 +58,7 @@ detail::queue_flags flags(bool durable, bool exclusive, bool auto_delete) {
   return f;
 }
 
-arguments arg(const char* name, auto value) { return arguments().set(name, value); }
+arguments arg(const char* name, auto value) { return arguments().set(name, std::move(value)); }
 arguments of_type(const char* type) { return arg("x-queue-type", type); }
 
 header_map headers(std::initializer_list<std::pair<const char*, const char*>> all) {
@@ -368,7 +368,10 @@ struct scenario {
   play run;
 };
 /// For the names of the tests.
-void PrintTo(const scenario& of, std::ostream* to) { *to << of.name; }
+void PrintTo(const scenario& of, std::ostream* to) // NOLINT(readability-identifier-naming): gtest finds it by this name
+{
+  *to << of.name;
+}
 
 class rabbitmq_parity : public ::testing::TestWithParam<scenario> {};
 

@@ -15,9 +15,8 @@ class changed_settings {
     for (const auto& [name, value] : values) {
       const std::string before = at.eval("application:get_env(rabbit, " + name + ")");
       undo_ += undo_.empty() ? "" : ", ";
-      undo_ += before == "undefined" ? "application:unset_env(rabbit, " + name + ")"
-                                     : "application:set_env(rabbit, " + name + ", element(2, " + before + "))";
-      at.eval("application:set_env(rabbit, " + name + ", " + value + ")");
+      undo_ += before == "undefined" ? unset(name) : set(name, "element(2, " + before + ")");
+      at.eval(set(name, value));
     }
   }
   ~changed_settings() { at_.eval(undo_); }
@@ -25,6 +24,13 @@ class changed_settings {
   changed_settings& operator=(const changed_settings&) = delete;
 
  private:
+  static std::string set(const std::string& name, const std::string& value) {
+    return std::string("application:set_env(rabbit, ").append(name).append(", ").append(value).append(")");
+  }
+  static std::string unset(const std::string& name) {
+    return std::string("application:unset_env(rabbit, ").append(name).append(")");
+  }
+
   const fragile_server& at_;
   std::string undo_;
 };

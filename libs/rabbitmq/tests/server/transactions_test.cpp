@@ -14,7 +14,7 @@ void stage(transaction_port& tx, runtime& rt, const std::string& destination, co
   EXPECT_TRUE(op.take());
 }
 
-template <class Policy> void commits_and_aborts(Policy policy) {
+template <class Policy> void commits_and_aborts(const Policy& policy) {
   client c;
   waiting_sink to;
   const std::string name = fresh_name("tx");

@@ -14,7 +14,7 @@
 namespace millrace::rabbitmq {
 
 namespace detail {
-class session;
+class session; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
 }
 
 /// What the shutdown left.

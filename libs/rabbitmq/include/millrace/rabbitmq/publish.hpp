@@ -92,10 +92,9 @@ template <class Self> class publish_settings {
   [[nodiscard]] const std::string& exchange_name() const noexcept { return exchange_; }
   [[nodiscard]] const message_options& defaults() const noexcept { return defaults_; }
 
- protected:
-  explicit publish_settings(bool persistent) { defaults_.persistent = persistent; }
-
  private:
+  friend Self;
+  explicit publish_settings(bool persistent) { defaults_.persistent = persistent; }
   Self& self() noexcept { return static_cast<Self&>(*this); }
   std::string exchange_;
   message_options defaults_;

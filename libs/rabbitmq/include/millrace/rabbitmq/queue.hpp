@@ -198,14 +198,13 @@ template <class Self> class queue_settings {
   [[nodiscard]] result<void> check() const { return spec_.check(); }
   [[nodiscard]] const detail::queue_spec& spec() const noexcept { return spec_; }
 
- protected:
+ private:
+  friend Self;
   queue_settings(detail::queue_spec::kind type, std::string name) {
     spec_.type = type;
     spec_.name = std::move(name);
   }
   detail::queue_spec spec_;
-
- private:
   Self& self() noexcept { return static_cast<Self&>(*this); }
 };
 

@@ -49,7 +49,7 @@ consumer_ptr queue::peek_turn() const noexcept {
 }
 
 void queue::hand_over(const consumer_ptr& to, queued m) {
-  const consumer_ptr c = to;
+  const consumer_ptr c = to; // NOLINT(performance-unnecessary-copy-initialization): `to` is in what is rotated
   if (!settings_.single_active) {
     const auto at = std::ranges::find(consumers_, c);
     if (at != consumers_.end()) std::rotate(at, at + 1, consumers_.end());

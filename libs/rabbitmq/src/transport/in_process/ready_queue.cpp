@@ -63,8 +63,10 @@ void ready_queue::give_back(queued m) {
 
 answer<void> ready_queue::settle(queued m, ending how) {
   if (is_deleted()) return {};
-  if (how == ending::requeue) give_back(std::move(m));
-  if (how == ending::reject) host().dead_letter(*this, m, "rejected");
+  if (how == ending::requeue)
+    give_back(std::move(m));
+  else if (how == ending::reject)
+    host().dead_letter(*this, m, "rejected");
   host().touched(*this); // its consumer has room
   return {};
 }

@@ -75,7 +75,7 @@ answer<queue_ptr> vhost::declare(queue_settings declared, bool passive, std::uin
   declared.vhost = name_;
   if (passive) return find(declared.name, connection);
   if (const auto found = queues_.find(declared.name); found != queues_.end()) {
-    const queue_ptr q = found->second;
+    queue_ptr q = found->second;
     if (q->owner() != (declared.exclusive ? connection : 0)) return locked(q->settings());
     if (auto same = check_equivalent(q->settings(), declared); !same) return std::unexpected(same.error());
     q->used();
@@ -85,7 +85,7 @@ answer<queue_ptr> vhost::declare(queue_settings declared, bool passive, std::uin
   if (auto read = read_arguments(declared); !read) return std::unexpected(read.error());
   if (declared.name.empty()) declared.name = "amq.gen-" + std::to_string(++generated_);
   const std::uint64_t owner = declared.exclusive ? connection : 0;
-  const queue_ptr made = make_queue(*this, std::move(declared), owner);
+  queue_ptr made = make_queue(*this, std::move(declared), owner);
   queues_.emplace(made->settings().name, made);
   return made;
 }
