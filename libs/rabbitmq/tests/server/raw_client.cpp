@@ -61,6 +61,28 @@ std::string without_secrets(std::string_view text) {
   return text.starts_with(reply) ? std::string(reply) + "?" : std::string(text);
 }
 
+/// Timestamp, type and app-id, which the client itself does not read.
+std::string unread_text(std::string_view bytes) {
+  constexpr std::string_view kinds = "sstbbsssslsss"; // from bit 15: short strings, the table, octets and the timestamp
+  detail::reader in(bytes);
+  const std::uint16_t flags = in.u16();
+  std::string text;
+  for (std::size_t i = 0; i < kinds.size() && in.ok(); ++i) {
+    if ((flags & (1 << (15 - i))) == 0) continue;
+    if (kinds[i] == 's') {
+      const std::string value(in.short_string());
+      if (i >= 10) text.append(" ").append(value);
+    } else if (kinds[i] == 't') {
+      (void)in.table();
+    } else if (kinds[i] == 'b') {
+      (void)in.u8();
+    } else {
+      text.append(" at ").append(std::to_string(in.u64()));
+    }
+  }
+  return text;
+}
+
 std::string properties_text(std::string_view bytes) {
   const detail::received_properties p(bytes);
   std::string text = " mode " + std::to_string(p.delivery_mode);
@@ -72,6 +94,7 @@ std::string properties_text(std::string_view bytes) {
   add("reply-to", p.reply_to);
   add("expiration", p.expiration);
   add("id", p.message_id);
+  text += unread_text(bytes);
   if (p.priority >= 0) text += " priority " + std::to_string(p.priority);
   if (!p.table.empty()) text += " " + list_text(p.table, true);
   return text;
