@@ -69,7 +69,8 @@ class client {
   client(const client&) = delete;
   client& operator=(const client&) = delete;
   ~client() {
-    if (connected_) (void)shutdown();
+    if (!connected_) return;
+    [[maybe_unused]] const auto closed = shutdown();
   }
 
   [[nodiscard]] connected_broker& on() { return *connected_; }

@@ -7,7 +7,7 @@ namespace millrace::pubsub::detail {
 namespace {
 
 constexpr int most_in_a_response = 500;
-constexpr std::size_t most_bytes_in_a_response = 1024 * 1024;
+constexpr std::size_t most_bytes_in_a_response = 1024UL * 1024;
 
 duration duration_of(const wire::Duration& d) {
   return std::chrono::seconds(d.seconds()) + std::chrono::nanoseconds(d.nanos());
@@ -72,7 +72,7 @@ bool message_queue::modify(const std::string& ack_id, std::chrono::seconds deadl
   const auto number = number_of(ack_id);
   const auto at = number ? out_.find(*number) : out_.end();
   if (at == out_.end()) return false;
-  if (deadline == deadline.zero()) {
+  if (deadline == duration::zero()) {
     give_back(take(at), now);
     return true;
   }

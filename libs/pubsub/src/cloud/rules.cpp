@@ -40,7 +40,7 @@ call_status check_publish(const wire::PublishRequest& request) {
   const auto invalid = [](const char* why) { return refuse(status_code::invalid_argument, why); };
   if (request.messages().empty()) return invalid("the request has no message");
   if (static_cast<std::size_t>(request.messages_size()) > most_messages) return invalid("more than 1000 messages");
-  if (request.ByteSizeLong() > largest_message + 64 * 1024) return invalid("the request has more than 10 MiB");
+  if (request.ByteSizeLong() > largest_message + 64UL * 1024) return invalid("the request has more than 10 MiB");
   for (const wire::PubsubMessage& m : request.messages()) {
     if (const std::string fault = fault_of_message(m); !fault.empty()) return invalid(fault.c_str());
     if (m.ordering_key() != request.messages(0).ordering_key())

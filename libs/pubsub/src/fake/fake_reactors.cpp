@@ -119,7 +119,7 @@ class stream_reactor final : public grpc::ServerGenericBidiReactor, public detai
   void write_next() {
     if (writing_ || finished_ || responses_.empty()) return;
     writing_ = true;
-    sent_ = std::move(responses_.front());
+    sent_ = responses_.front();
     responses_.pop_front();
     StartWrite(&sent_);
   }

@@ -60,7 +60,7 @@ struct response_facts {
 [[nodiscard]] bool read_received(std::string_view input, received_view& to) noexcept;
 
 /// Calls `each(received_view)` for every message.
-template <class Each> response_facts read_response(std::string_view response, Each&& each) {
+template <class Each> response_facts read_response(std::string_view response, const Each& each) {
   response_facts facts;
   wire_reader in(response);
   wire_field field;

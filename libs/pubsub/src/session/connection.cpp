@@ -42,6 +42,7 @@ void connection::add(std::shared_ptr<leases> held, std::weak_ptr<puller> reader)
 std::vector<std::shared_ptr<topic_publisher>> connection::publishers() {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<topic_publisher>> all;
+  all.reserve(topics_.size());
   for (const auto& [name, publisher] : topics_)
     all.push_back(publisher);
   return all;

@@ -50,14 +50,14 @@ void leases::keep(pull_block& block) {
 }
 
 void leases::send_back(pull_block& block) noexcept {
-  for (std::size_t i = 0; i < block.size(); ++i)
-    nack(block[i]);
+  for (pull_delivery& d : block)
+    nack(d);
   for (std::size_t n = block.size(); n > 0; --n)
     drop(block);
 }
 
 void leases::give_back(pull_block& block) noexcept {
-  const std::shared_ptr<leases> self = block.end(); // this goes with the last block that holds it
+  const std::shared_ptr<leases> self = block.empty(); // this goes with the last block that holds it
   const std::lock_guard lock(mutex_);
   free_.push_back(&block);
 }
@@ -190,9 +190,8 @@ void leases::extend_due(time_point now) {
 }
 
 void leases::extend(pull_block& block) {
-  for (std::size_t i = 0; i < block.size(); ++i)
-    if (block[i].now() != state::settled)
-      settlements_->modify(block[i].ack_id(), static_cast<std::uint32_t>(extension_.count()));
+  for (const pull_delivery& d : block)
+    if (d.now() != state::settled) settlements_->modify(d.ack_id(), static_cast<std::uint32_t>(extension_.count()));
   block.expires = shared_->clock().now() + extension_;
 }
 
@@ -246,8 +245,8 @@ void leases::nack_held() {
     }
   }
   for (pull_block* block : held) {
-    for (std::size_t i = 0; i < block->size(); ++i)
-      nack((*block)[i]);
+    for (pull_delivery& d : *block)
+      nack(d);
     drop(*block);
   }
 }

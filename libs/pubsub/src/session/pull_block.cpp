@@ -42,7 +42,7 @@ result<void> pull_delivery::settle(settlement how) noexcept { return block_.owne
 
 void pull_delivery::release() noexcept { block_.owner()->release(*this); }
 
-void pull_block::begin(std::shared_ptr<leases> owner, shared_bytes response) noexcept {
+void pull_block::fill(std::shared_ptr<leases> owner, shared_bytes response) noexcept {
   owner_ = std::move(owner);
   response_ = std::move(response);
   used_ = 0;
@@ -55,7 +55,7 @@ pull_delivery& pull_block::add(const received_view& from) {
   return node;
 }
 
-std::shared_ptr<leases> pull_block::end() noexcept {
+std::shared_ptr<leases> pull_block::empty() noexcept {
   response_ = {};
   return std::exchange(owner_, nullptr);
 }

@@ -59,13 +59,14 @@ class pull_block {
   pull_block(const pull_block&) = delete;
   pull_block& operator=(const pull_block&) = delete;
 
-  void begin(std::shared_ptr<leases> owner, shared_bytes response) noexcept;
+  void fill(std::shared_ptr<leases> owner, shared_bytes response) noexcept;
   [[nodiscard]] pull_delivery& add(const received_view& from);
   [[nodiscard]] std::size_t size() const noexcept { return used_; }
-  [[nodiscard]] pull_delivery& operator[](std::size_t i) noexcept { return nodes_[i]; }
+  [[nodiscard]] auto begin() noexcept { return nodes_.begin(); }
+  [[nodiscard]] auto end() noexcept { return nodes_.begin() + static_cast<std::ptrdiff_t>(used_); }
   [[nodiscard]] const std::shared_ptr<leases>& owner() const noexcept { return owner_; }
   /// Lets go of the response; the caller keeps the owner.
-  [[nodiscard]] std::shared_ptr<leases> end() noexcept;
+  [[nodiscard]] std::shared_ptr<leases> empty() noexcept;
 
   void hold(std::uint32_t n) noexcept { holds_.fetch_add(n, std::memory_order_relaxed); }
   /// True: nobody holds it any more.

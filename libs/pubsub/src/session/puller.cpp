@@ -151,7 +151,7 @@ void puller::on_response(std::uint64_t stream, shared_bytes response) noexcept {
   if (leases_->closed()) return;
   pull_block& block = leases_->take_block();
   const std::string_view bytes = response.view;
-  block.begin(leases_, std::move(response));
+  block.fill(leases_, std::move(response));
   const response_facts facts = read_response(bytes, [&](const received_view& m) { (void)block.add(m); });
   if (facts.malformed) log(log_level::error, "subscription '" + leases_->full_name() + "': a malformed response");
   const std::size_t n = block.size();
@@ -168,9 +168,11 @@ void puller::on_response(std::uint64_t stream, shared_bytes response) noexcept {
     if (closing != nullptr) closing->read();
     return;
   }
-  for (std::size_t i = 0; i < n; ++i)
-    ready_.push(block[i]);
-  behind_.fetch_add(n);
+  if (n > 0) { // else the block may be somebody else's by now
+    for (pull_delivery& d : block)
+      ready_.push(d);
+    behind_.fetch_add(n);
+  }
   hand_over(held, shared_->wire().delivers_from());
   read_more();
 }
@@ -265,14 +267,15 @@ void puller::reopen(lock& held, const call_status& why) {
   ++failures_;
   retry_at_ = shared_->clock().now() + pause_after(failures_);
   alarm_.set(retry_at_);
-  last_failure_ = status_error(errc::receive, leases_->full_name(), why);
-  tell_interrupted(held, *last_failure_);
+  const error failure = status_error(errc::receive, leases_->full_name(), why);
+  last_failure_ = failure;
+  tell_interrupted(held, failure);
 }
 
-void puller::tell_interrupted(lock& held, error why) {
+void puller::tell_interrupted(lock& held, const error& why) {
   if (!started_ || std::exchange(interrupted_, true)) return;
   begin_call(held);
-  sink_.interrupted(std::move(why));
+  sink_.interrupted(why);
   end_call(held);
 }
 

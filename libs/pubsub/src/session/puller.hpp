@@ -47,7 +47,7 @@ class puller final : public std::enable_shared_from_this<puller> {
   void proved_live(lock& held);
   void reopen(lock& held, const call_status& why);
   void end(lock& held, const call_status& why);
-  void tell_interrupted(lock& held, error why);
+  void tell_interrupted(lock& held, const error& why);
   void silent_for_long(lock& held);
   void hand_over(lock& held, deliver_from where);
   void read_more();

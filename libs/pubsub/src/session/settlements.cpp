@@ -14,7 +14,7 @@ namespace millrace::pubsub::detail {
 namespace {
 
 constexpr std::size_t most_ids = 2500;
-constexpr std::size_t most_bytes = 500 * 1024;
+constexpr std::size_t most_bytes = 500UL * 1024;
 constexpr std::size_t most_in_flight = 4;
 constexpr unsigned most_failures = 12; // about two minutes; by then the lease is gone
 constexpr std::uint32_t ack_ids_field = 2;

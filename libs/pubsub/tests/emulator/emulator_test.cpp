@@ -139,9 +139,15 @@ conformance::kit_ptr kit() {
               .shared = true},
       .make = [] { return broker(project); },
       .source = [](const std::string& name) { return subscription(name).create_with_topic(name); },
+      .refused = [](const std::string& name) { return subscription(name); }, // there is no such subscription
       .quiet = 300ms,
       .key = [](std::string_view key, header_map&, publish::options& o) { o.ordering_key(std::string(key)); },
   });
+}
+
+TEST(emulator, L1_L2_L3_L4_are_checked_by_the_conformance_suites) {
+  for (const char* rule : {"L1", "L2", "L3", "L4"})
+    EXPECT_TRUE(conformance::proves(*kit(), rule)) << rule;
 }
 
 [[maybe_unused]] const bool registered = conformance::register_checks({kit()});

@@ -139,15 +139,14 @@ TEST_F(over_tls, P2_tokens_of_ones_own_go_with_every_call_and_s10_new_ones_are_t
 TEST_F(over_tls, a_token_source_that_fails_fails_the_call_with_its_own_words) {
   rotating_tokens tokens;
   broker b = at();
-  b.credentials(tokens.as_credentials()).publish_timeout(500ms);
+  b.credentials(tokens.as_credentials()).publish_timeout(1500ms);
   client c(b);
-  value_of(c.send("orders", "tea"));
   tokens.fail_from_now();
   const auto refused = c.send("orders", "tea");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error(), millrace::errc::publish);
   EXPECT_TRUE(refused.error().message().contains("the vault is locked")) << refused.error().message();
-  EXPECT_FALSE(refused.error().message().contains("token-1"));
+  EXPECT_EQ(server.calls("Publish"), 0U);
 }
 
 TEST_F(over_tls, P2_a_service_account_signs_for_itself) {

@@ -28,7 +28,7 @@ class batching {
 
  private:
   std::size_t messages_ = 1000;
-  std::size_t bytes_ = 1024 * 1024;
+  std::size_t bytes_ = 1024UL * 1024;
   duration delay_ = std::chrono::milliseconds(10);
 };
 
