@@ -1,8 +1,8 @@
 // The other side: Proton's own C++ container API, as its examples use it.
+#include "bare.hpp"
 #include "sides.hpp"
 
 #include <proton/connection.hpp>
-#include <proton/connection_options.hpp>
 #include <proton/container.hpp>
 #include <proton/delivery.hpp>
 #include <proton/message.hpp>
@@ -16,26 +16,24 @@
 #include <cstdint>
 
 namespace bench::bare {
-namespace {
 
-/// Host and port, and the login that the benchmark's servers have.
-struct address {
-  explicit address(const std::string& url) {
-    const std::size_t login = url.find("://") + 3;
-    const std::size_t at = url.find('@');
-    where = url.substr(at == std::string::npos ? login : at + 1);
-    if (at == std::string::npos) return;
-    const std::string both = url.substr(login, at - login);
-    user = both.substr(0, both.find(':'));
-    password = both.substr(both.find(':') + 1);
-  }
-  [[nodiscard]] proton::connection_options options() const {
-    proton::connection_options o;
-    if (!user.empty()) o.user(user).password(password).sasl_allow_insecure_mechs(true).sasl_allowed_mechs("PLAIN");
-    return o;
-  }
-  std::string where, user, password;
-};
+address::address(const std::string& url) {
+  const std::size_t login = url.find("://") + 3;
+  const std::size_t at = url.find('@');
+  where = url.substr(at == std::string::npos ? login : at + 1);
+  if (at == std::string::npos) return;
+  const std::string both = url.substr(login, at - login);
+  user = both.substr(0, both.find(':'));
+  password = both.substr(both.find(':') + 1);
+}
+
+proton::connection_options address::options() const {
+  proton::connection_options o;
+  if (!user.empty()) o.user(user).password(password).sasl_allow_insecure_mechs(true).sasl_allowed_mechs("PLAIN");
+  return o;
+}
+
+namespace {
 
 class reader final : public proton::messaging_handler {
  public:

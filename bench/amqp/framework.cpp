@@ -6,7 +6,6 @@
 #include <millrace/millrace.hpp>
 #include <millrace/pool_runtime.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <semaphore>
 #include <vector>
@@ -61,7 +60,7 @@ millrace::task<void> ask(millrace::publisher<amqp::publish> to, std::string queu
     const auto began = std::chrono::steady_clock::now();
     auto answer = co_await to.text(sixteen_bytes).to(queue).request(10s);
     if (!answer) give_up(answer.error());
-    took.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count());
+    took.push_back(seconds_since(began) * 1e3);
   }
 }
 
@@ -101,11 +100,10 @@ int request(const run_options& options) {
   const auto to = on.publisher(amqp::publish{});
   auto running = started(app);
   std::vector<double> took;
-  millrace::sync_wait(ask(to, options.queue, took, 500)); // warms up
+  millrace::sync_wait(ask(to, options.queue, took, warm_up_requests));
   took.clear();
   millrace::sync_wait(ask(to, options.queue, took, options.messages));
-  std::ranges::sort(took);
-  std::fprintf(stderr, "median=%.4f p99=%.4f\n", took[took.size() / 2], took[took.size() * 99 / 100]);
+  report_times(took);
   return running.shutdown() ? 0 : 1;
 }
 

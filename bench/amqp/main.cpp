@@ -12,6 +12,8 @@ using bench::run_options;
 const std::map<std::string_view, int (*)(const run_options&)> runs{
     {"bare consume", bench::bare::consume},
     {"bare publish", bench::bare::publish},
+    {"bare request", bench::bare::request},
+    {"engine consume", bench::engine::consume},
     {"millrace consume", bench::framework::consume},
     {"millrace publish", bench::framework::publish},
     {"millrace publish_one_at_a_time", bench::framework::publish_one_at_a_time},

@@ -2,11 +2,13 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bench {
 
@@ -18,6 +20,7 @@ struct run_options {
 };
 
 constexpr std::string_view sixteen_bytes = "0123456789abcdef";
+constexpr std::size_t warm_up_requests = 500;
 constexpr int window = 256; ///< credit of a reader, and publishes under way
 
 /// CPU time of this process, all its threads, and wall time between `begin` and `end`.
@@ -47,11 +50,25 @@ class meter {
   moment end_;
 };
 
-// The two sides. Each answers an exit code.
+[[nodiscard]] inline double seconds_since(std::chrono::steady_clock::time_point began) noexcept {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+/// Of times in milliseconds.
+inline void report_times(std::vector<double>& took) {
+  std::ranges::sort(took);
+  std::fprintf(stderr, "median=%.4f p99=%.4f\n", took[took.size() / 2], took[took.size() * 99 / 100]);
+}
+
+// The sides. Each answers an exit code.
 namespace bare {
 int consume(const run_options& options);
 int publish(const run_options& options);
+int request(const run_options& options);
 } // namespace bare
+namespace engine {
+int consume(const run_options& options);
+} // namespace engine
 namespace framework {
 int consume(const run_options& options);
 int publish(const run_options& options);

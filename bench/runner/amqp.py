@@ -1,5 +1,6 @@
 """Group `amqp`: client CPU of ours over that of Proton's C++ container API, in interleaved pairs on one RabbitMQ with its amqp1_0
-plugin; how much publishes under way together are worth; and, where ActiveMQ Artemis is there, the time of a request.
+plugin; instructions and heap blocks of a received message, of both and of Proton's bare engine; how much publishes under way
+together are worth; and, where ActiveMQ Artemis is there, the time of a request.
 
 The measured client has one CPU and the server another; for rates and times both have the machine.
 """
@@ -9,12 +10,18 @@ import subprocess
 import sys
 import tempfile
 
-from . import pairs
+from . import cost, pairs
+from .figures import figure
 
 TARGETS = ["bench_amqp"]
 MESSAGES = {"publish": 51_200, "consume": 51_200, "publish_one_at_a_time": 2_000, "request": 3_000}
 LATENCY = re.compile(r"median=([\d.]+) p99=([\d.]+)")
 RUN_TIMEOUT = 120
+COUNTED = (5_000, 25_000)  # messages of the two runs whose difference counts
+WHOLE_RUN = {
+    "instructions": (["--tool=callgrind", "--callgrind-out-file=/dev/null"], cost.TOOLS["instructions"][1]),
+    "heap_blocks": cost.TOOLS["heap_blocks"],
+}
 
 
 class Bench:
@@ -45,12 +52,39 @@ class Bench:
             for side in seen:
                 yield from pairs.costs(f"amqp.{case}.{side}", seen[side])
 
+    def count(self, side, tool, messages):
+        queue = self.fresh_queue()
+        subprocess.run([self.program, "bare", "publish", self.server.url, queue, str(messages)], check=True, capture_output=True)
+        arguments, pattern = WHOLE_RUN[tool]
+        command = ["valgrind", *arguments, self.program, side, "consume", self.server.url, queue, str(messages)]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = pattern.search(ran.stderr)
+        if ran.returncode != 0 or not found:
+            raise RuntimeError(f"{' '.join(command)}:\n{ran.stderr}")
+        return int(found.group(1).replace(",", ""))
+
+    def counts(self):
+        for tool in WHOLE_RUN:
+            for side in ("millrace", "engine", "bare"):
+                less, more = (self.count(side, tool, messages) for messages in COUNTED)
+                unit = "instructions/message" if tool == "instructions" else "blocks/message"
+                yield figure(f"amqp.consume.{side}.{tool}", unit, [(more - less) / (COUNTED[1] - COUNTED[0])])
+
     def pipelining(self, rounds):
         queue = self.fresh_queue()
         cases = ("publish_one_at_a_time", "publish")
         taken = pairs.alternate(cases, rounds, lambda case: self.take("millrace", case, queue, pairs.on_all_cpus))
         ratios = [one[1] / many[1] for one, many in zip(*(taken[case] for case in cases))]
         yield pairs.spread("amqp.pipelining.rate_ratio", "256 under way/one", ratios)
+
+
+def median_of_requests(program, side, url):
+    command = [program, side, "request", url, f"bench.requests.{side}", str(MESSAGES["request"])]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=RUN_TIMEOUT)
+    found = LATENCY.search(ran.stderr)
+    if ran.returncode != 0 or not found:
+        raise RuntimeError(f"{' '.join(command)}: exit code {ran.returncode}\n{ran.stderr}")
+    return float(found.group(1))
 
 
 def request_times(build_dir, rounds):
@@ -62,15 +96,10 @@ def request_times(build_dir, rounds):
         try:
             server.start()
             url = server.describe()["url"]
-            command = [str(build_dir / "bench" / "bench_amqp"), "millrace", "request", url, "bench.requests", str(MESSAGES["request"])]
-            medians = []
-            for _ in range(rounds + 1):
-                ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=RUN_TIMEOUT)
-                found = LATENCY.search(ran.stderr)
-                if ran.returncode != 0 or not found:
-                    raise RuntimeError(f"{' '.join(command)}: exit code {ran.returncode}\n{ran.stderr}")
-                medians.append(float(found.group(1)))
-            yield pairs.spread("amqp.request.median_ms", "ms", medians[1:])  # the first warms the server up
+            program = str(build_dir / "bench" / "bench_amqp")
+            taken = pairs.alternate(("bare", "millrace"), rounds, lambda side: median_of_requests(program, side, url))
+            yield pairs.spread("amqp.request.median_ms", "ms", taken["millrace"])
+            yield pairs.spread("amqp.request.bare.median_ms", "ms", taken["bare"])
         finally:
             server.stop()
 
@@ -85,6 +114,7 @@ def run(build_dir, options):
             bench = Bench(build_dir, server)
             print(f"bench: amqp, {options.pairs} pairs", file=sys.stderr, flush=True)
             found += bench.cpu_ratios(options.pairs)
+            found += bench.counts()
             for thread in os.listdir(f"/proc/{server.pid()}/task"):
                 os.sched_setaffinity(int(thread), set(pairs.CPUS))
             found += bench.pipelining(options.pairs)

@@ -1,9 +1,14 @@
-# ActiveMQ Artemis comes from Maven Central and not from Debian: ./dev setup fetches it where it can.
+# ActiveMQ Artemis comes from Maven Central and rhea from the npm registry, not from Debian: ./dev setup fetches them where it can.
 execute_process(COMMAND "${PROJECT_SOURCE_DIR}/tools/get-artemis" --path RESULT_VARIABLE millrace_no_artemis OUTPUT_QUIET ERROR_QUIET)
 find_program(MILLRACE_JAVA java DOC "The java that runs ActiveMQ Artemis for the tests of amqp")
 if(millrace_no_artemis OR NOT MILLRACE_JAVA)
   message(STATUS "millrace: the tests of amqp on ActiveMQ Artemis are left out: tools/get-artemis has not fetched it, or there is no java")
   list(APPEND millrace_left_out artemis kill)
+endif()
+execute_process(COMMAND "${PROJECT_SOURCE_DIR}/tools/get-rhea" --path RESULT_VARIABLE millrace_no_rhea OUTPUT_QUIET ERROR_QUIET)
+if(millrace_no_rhea)
+  message(STATUS "millrace: the tests of amqp on rhea are left out: tools/get-rhea has not fetched it, or there is no node")
+  list(APPEND millrace_left_out rhea)
 endif()
 option(MILLRACE_KILL_SERVERS "Also build the tests that kill and restart servers of their own, which may take minutes")
 if(NOT MILLRACE_KILL_SERVERS)

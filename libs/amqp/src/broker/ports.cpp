@@ -56,7 +56,7 @@ void publisher_port::publish_in(std::shared_ptr<open_work> work, const outgoing&
 
 task<result<reply_message>> requester_port::request(outgoing message, duration timeout) {
   const auto replies = replies_; // it and the defaults outlive this port
-  const message_options own_defaults = defaults();
+  const message_options own_defaults = request_defaults_;
   outbound_message out = outbound(message);
   out.defaults = &own_defaults;
   auto reply = co_await replies->request(kind(), std::string(message.destination), out, timeout);

@@ -15,14 +15,15 @@ namespace millrace::amqp::detail {
 class publisher_port : public publish_port {
  public:
   publisher_port(std::shared_ptr<hub> to, const message_options& defaults, node_kind kind)
-      : hub_(std::move(to)), defaults_(defaults), kind_(kind) {}
+      : hub_(std::move(to)), defaults_(defaults), kind_(kind) {
+    defaults_.durable = defaults.durable.value_or(true);
+  }
   void publish(const outgoing& message, publish_operation& op) noexcept override;
   void publish_in(std::shared_ptr<open_work> work, const outgoing& message, publish_operation& op) noexcept;
 
  protected:
   [[nodiscard]] outbound_message outbound(const outgoing& message) const noexcept;
   [[nodiscard]] const std::shared_ptr<hub>& shared() const noexcept { return hub_; }
-  [[nodiscard]] const message_options& defaults() const noexcept { return defaults_; }
   [[nodiscard]] node_kind kind() const noexcept { return kind_; }
 
  private:
@@ -36,10 +37,11 @@ class requester_port final : public publisher_port {
  public:
   requester_port(std::shared_ptr<hub> to, std::shared_ptr<reply_link> replies, const message_options& defaults,
                  node_kind kind)
-      : publisher_port(std::move(to), defaults, kind), replies_(std::move(replies)) {}
+      : publisher_port(std::move(to), defaults, kind), request_defaults_(defaults), replies_(std::move(replies)) {}
   task<result<reply_message>> request(outgoing message, duration timeout) override;
 
  private:
+  message_options request_defaults_; ///< of which `durable` is false unless it was set
   std::shared_ptr<reply_link> replies_;
 };
 

@@ -78,6 +78,13 @@ constexpr mapped_property mapped[] = {
 
 constexpr std::uint32_t correlation_place = 5;
 
+/// Text goes over as it stands, other scalars by way of `scratch`.
+void add_header(header_map& to, std::string_view name, const wire_value& value, std::string& scratch) {
+  if (value.is_string() || value.is_symbol() || value.is_binary()) return to.add(name, value.body);
+  scratch.clear();
+  if (append_text(scratch, value)) to.add(name, scratch);
+}
+
 } // namespace
 
 received read_message(std::string& bytes) noexcept {
@@ -106,22 +113,20 @@ received_properties::received_properties(const received& from) noexcept {
 }
 
 void add_headers(header_map& to, const received& from) {
-  std::string text;
+  std::string scratch;
   value_reader own(from.application_properties);
   while (!own.done()) {
     const wire_value name = own.next();
     const wire_value value = own.next();
     if (!own.ok()) break;
-    text.clear();
-    if (!name.as_bytes().empty() && append_text(text, value)) to.add(name.as_bytes(), text);
+    if (!name.as_bytes().empty()) add_header(to, name.as_bytes(), value, scratch);
   }
   value_reader in(from.properties);
   const mapped_property* next = std::begin(mapped);
   for (std::uint32_t i = 0; i < from.properties_count && in.ok() && next != std::end(mapped); ++i) {
     const wire_value v = in.next();
     if (i != next->place) continue;
-    text.clear();
-    if (!v.is_null() && append_text(text, v)) to.add(next->header, text);
+    add_header(to, next->header, v, scratch);
     ++next;
   }
 }

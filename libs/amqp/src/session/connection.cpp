@@ -147,8 +147,7 @@ bool connection::flush() {
   writing_.clear();
   engine_->output(writing_);
   if (writing_.empty()) return false;
-  write_busy_ = true;
-  io_->write(writing_);
+  write_busy_ = !io_->write(writing_);
   return true;
 }
 

@@ -104,6 +104,7 @@ class connection final : public transport_listener {
   void start_step();
   void advance_close();
   [[nodiscard]] bool step_complete() const noexcept;
+  [[nodiscard]] bool only_an_end_is_missing() const noexcept;
   void collect_step_errors();
   void finish_close(bool orderly);
 

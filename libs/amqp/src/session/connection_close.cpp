@@ -6,6 +6,11 @@
 #include <algorithm>
 
 namespace millrace::amqp::detail {
+namespace {
+
+constexpr duration end_patience = std::chrono::milliseconds(200); ///< for an answer that may never come
+
+} // namespace
 
 // Lifecycle A5: from the inside out, so that each outer layer still carries the peer's answers to the inner one.
 
@@ -57,16 +62,23 @@ bool connection::step_complete() const noexcept {
   return true;
 }
 
+bool connection::only_an_end_is_missing() const noexcept {
+  if (step_ == close_step::session) return true;
+  return step_ == close_step::receivers &&
+         std::ranges::all_of(consumers_, [](const auto& c) { return c->link() == nullptr; });
+}
+
 /// What went wrong in the step that ends; the first error, and thus the innermost, counts.
 void connection::collect_step_errors() {
   const auto keep = [&](error why) {
     if (!close_failure_) close_failure_ = std::move(why);
   };
-  const bool receivers = step_ == close_step::receivers;
-  if (receivers) {
+  const bool excused = !peer_.answers_every_end() && only_an_end_is_missing();
+  if (step_ == close_step::receivers) {
     for (const auto& c : consumers_) {
       if (c->close_error()) keep(*c->close_error());
-      if (!c->is_closed()) keep(error(errc::detach, c->describe() + ": the peer did not answer the detach in time"));
+      if (!c->is_closed() && !excused)
+        keep(error(errc::detach, c->describe() + ": the peer did not answer the detach in time"));
     }
   }
   if (step_ == close_step::senders) {
@@ -75,7 +87,7 @@ void connection::collect_step_errors() {
       if (!l->is_closed()) keep(error(errc::detach, "a sending link: the peer did not answer the detach in time"));
     }
   }
-  if (step_ == close_step::session && publish_session_ != nullptr)
+  if (step_ == close_step::session && publish_session_ != nullptr && !excused)
     keep(error(errc::session, "the peer did not answer the end of the publishers' session in time"));
   if (step_ == close_step::connection)
     keep(error(errc::connect, "the peer did not answer the close of the connection in time"));
@@ -83,8 +95,11 @@ void connection::collect_step_errors() {
 
 void connection::advance_close() {
   while (state_ == state::closing && engine_) {
-    const bool out_of_time = step_due_ && *step_due_ <= hub_->clock.now();
-    if (!step_complete() && !out_of_time) return;
+    const time_point now = hub_->clock.now();
+    if (!step_complete() && *step_due_ > now) {
+      if (!peer_.answers_every_end() && only_an_end_is_missing()) step_due_ = std::min(*step_due_, now + end_patience);
+      return;
+    }
     collect_step_errors();
     if (step_ == close_step::connection) return finish_close(false);
     step_ = static_cast<close_step>(static_cast<int>(step_) + 1);

@@ -56,6 +56,7 @@ void consumer::on_open(connection& c) {
   pauses_.reset();
   out_ = 0;
   freed_ = 0;
+  overdrawn_ = 0;
   pn_link_flow(link(), static_cast<int>(seat_->source.credit));
   if (first_) std::exchange(first_, nullptr)->done.set();
   if (std::exchange(interrupted_, false)) sink_->resumed();
@@ -97,7 +98,10 @@ void consumer::on_delivery(connection& c, pn_delivery_t* d) {
     ++freed_;
     return give_credit();
   }
-  if (pn_link_credit(link()) < 0) return refuse_peer(c, "amqp:link:transfer-limit-exceeded", "more than its credit");
+  if (const int credit = pn_link_credit(link()); credit < 0) {
+    if (c.peer().keeps_to_credit()) return refuse_peer(c, "amqp:link:transfer-limit-exceeded", "more than its credit");
+    overdrawn_by(-credit);
+  }
   completed(c, d);
 }
 
@@ -147,8 +151,17 @@ void consumer::settle_all(connection& c) {
   close_if_drained(c);
 }
 
+/// The engine counts in unsigned numbers: credit below none would be four billion on the wire.
+void consumer::overdrawn_by(int deliveries) {
+  pn_link_flow(link(), deliveries);
+  overdrawn_ += static_cast<std::uint32_t>(deliveries);
+}
+
 /// A quarter of the window at a time; sooner when the peer runs out.
 void consumer::give_credit() {
+  const std::uint32_t repaid = std::min(freed_, overdrawn_);
+  freed_ -= repaid;
+  overdrawn_ -= repaid;
   if (freed_ == 0 || phase_ != phase::consuming || link_state() != state::open) return;
   const auto left = static_cast<std::uint32_t>(std::max(pn_link_credit(link()), 0));
   if (freed_ < seat_->source.credit / 4 && left > freed_) return;

@@ -68,6 +68,7 @@ class consumer final : public link_end {
   void completed(connection& c, pn_delivery_t* d);
   void refuse(connection& c, pn_delivery_t* d, const char* why);
   void give_credit();
+  void overdrawn_by(int deliveries);
   void close_if_drained(connection& c);
   [[nodiscard]] pn_link_t* make_link(connection& c);
 
@@ -82,8 +83,9 @@ class consumer final : public link_end {
   std::uint32_t generation_ = 0;
   delivery* current_ = nullptr;
   bool oversize_ = false;
-  std::uint32_t out_ = 0;   ///< deliveries that were handed over and are not settled
-  std::uint32_t freed_ = 0; ///< credit that is to be given back
+  std::uint32_t out_ = 0;       ///< deliveries that were handed over and are not settled
+  std::uint32_t freed_ = 0;     ///< credit that is to be given back
+  std::uint32_t overdrawn_ = 0; ///< what the peer took without credit: not given again
   std::vector<settlement_entry> settling_;
   incoming_batch batch_;
   std::optional<error> close_error_;

@@ -16,6 +16,11 @@ struct peer_facts {
   }
   [[nodiscard]] bool knows_modified() const noexcept { return !is_rabbitmq_plugin(); }
   [[nodiscard]] bool counts_deliveries() const noexcept { return !is_rabbitmq_plugin(); }
+  /// That plugin takes new credit for its queue as it comes, and forgets what is on its way: up to twice as many
+  /// arrive.
+  [[nodiscard]] bool keeps_to_credit() const noexcept { return !is_rabbitmq_plugin(); }
+  /// A session of that plugin may stop before its answer to `end` was written.
+  [[nodiscard]] bool answers_every_end() const noexcept { return !is_rabbitmq_plugin(); }
   [[nodiscard]] bool makes_dynamic_nodes() const noexcept { return !is_rabbitmq_plugin(); }
   [[nodiscard]] std::string text() const { return version.empty() ? product : product + " " + version; }
 };

@@ -48,6 +48,12 @@ class plain_stream {
   template <class Done> void shake_hands(const tls_options* /*tls*/, const std::string& /*host*/, Done done) {
     done(error_code());
   }
+  /// What the system takes at once.
+  [[nodiscard]] std::size_t write_now(std::string_view bytes) {
+    error_code failed; // the write that follows meets it again
+    if (!socket_.non_blocking()) socket_.non_blocking(true, failed);
+    return socket_.write_some(asio::buffer(bytes.data(), bytes.size()), failed);
+  }
 
  private:
   tcp::socket socket_;
@@ -65,6 +71,7 @@ class tls_stream {
     if (tls->verifies()) stream_.set_verify_callback(asio::ssl::host_name_verification(name), ec);
     stream_.async_handshake(asio::ssl::stream_base::client, std::move(done));
   }
+  [[nodiscard]] std::size_t write_now(std::string_view /*bytes*/) { return 0; }
 
  private:
   asio::ssl::stream<tcp::socket> stream_;
@@ -131,14 +138,17 @@ template <class Stream> class asio_transport final : public transport {
                                         [this, mine](const error_code& failed) { dialled(mine, failed); });
   }
 
-  void write(std::string_view bytes) noexcept override {
-    if (!live_) return;
+  bool write(std::string_view bytes) noexcept override {
+    if (!live_) return false;
+    bytes.remove_prefix(live_->stream.write_now(bytes));
+    if (bytes.empty()) return true;
     asio::async_write(live_->stream.bytes(), asio::buffer(bytes.data(), bytes.size()),
                       [this, mine = live_](const error_code& failed, std::size_t /*n*/) {
                         if (mine != live_) return;
                         if (failed) return lost(mine, failed, "write");
                         listener_->on_written();
                       });
+    return false;
   }
 
   void drop() noexcept override {

@@ -15,7 +15,7 @@ class transport_listener {
  public:
   virtual void on_connected() noexcept = 0;
   virtual void on_bytes(std::string_view input) noexcept = 0;
-  /// What `write` was given is with the system.
+  /// What `write` was given is with the system now; told where `write` answered false.
   virtual void on_written() noexcept = 0;
   /// The dial failed, or the connection is gone. Not told after `drop`.
   virtual void on_lost(error why) noexcept = 0;
@@ -44,8 +44,9 @@ class transport {
 
   // Inside the listener's calls only.
   virtual void dial(const endpoint& to) noexcept = 0;
-  /// One at a time; `bytes` stays untouched until `on_written`, `on_lost` or `drop`.
-  virtual void write(std::string_view bytes) noexcept = 0;
+  /// One at a time. True: `bytes` are with the system already. False: they stay untouched until `on_written`, `on_lost`
+  /// or `drop`.
+  [[nodiscard]] virtual bool write(std::string_view bytes) noexcept = 0;
   /// Closes the connection at once.
   virtual void drop() noexcept = 0;
 };

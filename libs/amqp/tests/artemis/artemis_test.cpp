@@ -387,7 +387,7 @@ conformance::kit_ptr kit() {
       .source = [](const std::string& name) { return queue(name); },
       .at = [](const std::string& host_port) { return broker("amqp://" + host_port); },
       .refused = [](const std::string& name) { return queue("fixed." + name); },
-      .quiet = 1s,
+      .quiet = 200ms,
   });
 }
 
@@ -405,7 +405,7 @@ conformance::kit_ptr transactional_kit() {
               .transactions = true},
       .make = [] { return broker(server().url()); },
       .source = [](const std::string& name) { return queue(name); },
-      .quiet = 1s,
+      .quiet = 200ms,
   });
 }
 

@@ -109,6 +109,22 @@ TEST(amqp_close, A5_a_peer_that_answers_nothing_at_all) {
   EXPECT_EQ(r.seen().back(), "0 close");
 }
 
+/// RabbitMQ's plugin may stop a session before its answer to `end` is written: that costs neither the result nor
+/// seconds.
+TEST(amqp_close, A5_an_end_that_rabbitmq_does_not_answer_is_no_error) {
+  peer_script rabbit;
+  rabbit.product = "RabbitMQ";
+  rabbit.version = "3.10.8";
+  rabbit.on_end = [](pn_session_t*) {};
+  busy_rig r(rabbit);
+  const time_point began = r.rt.now();
+  const auto closed = r.shutdown();
+  ASSERT_TRUE(closed) << closed.error().message();
+  EXPECT_TRUE(*closed);
+  EXPECT_EQ(r.rt.now() - began, 400ms); // of the subscriptions' sessions together, and of the publishers'
+  expect_inside_out(r.seen());
+}
+
 /// An error in the answer to a detach is the innermost; what follows runs all the same.
 TEST(amqp_close, A5_the_innermost_error_is_the_answer) {
   peer_script failing;

@@ -1,4 +1,5 @@
 // Publishers against a scripted peer: links, credit, outcomes, bounds.
+#include "protocol/message_in.hpp"
 #include "wire/rig.hpp"
 
 #include <proton/condition.h>
@@ -234,6 +235,23 @@ TEST(amqp_publish, the_number_of_links_is_bounded) {
   const strings seen = r.seen();
   const auto open = std::ranges::count(seen, "0 attach") - std::ranges::count(seen, "0 detach");
   EXPECT_LE(open, 18);
+}
+
+/// A request waits for no disk unless it says so: its answer would find nobody after a restart. A publish is kept.
+TEST(amqp_publish, a_request_is_not_durable_unless_it_says_so) {
+  publishing_rig r;
+  const auto ask = [&](const publish& policy, const message_options* options) {
+    r.peer->messages.clear();
+    EXPECT_FALSE(r.rt.drive(r.port(policy)->request({"out", as_bytes("?"), nullptr, options}, 1s))); // nobody answers
+    return detail::read_message(r.peer->messages.at(0)).durable;
+  };
+  message_options kept;
+  kept.durable = true;
+  EXPECT_FALSE(ask(publish(), nullptr));
+  EXPECT_TRUE(ask(publish(), &kept));
+  EXPECT_TRUE(ask(publish().durable(true), nullptr));
+  EXPECT_EQ(r.send(), "");
+  EXPECT_TRUE(detail::read_message(r.peer->messages.back()).durable);
 }
 
 TEST(amqp_publish, what_cannot_be_sent_is_an_error_that_names_it) {

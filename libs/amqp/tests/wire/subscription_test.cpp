@@ -248,6 +248,28 @@ TEST(amqp_subscription, more_than_the_credit_is_the_end_of_the_link) {
   EXPECT_EQ(std::ranges::count(seen, "1 detach"), 1);
 }
 
+/// Scenario 8 of RabbitMQ's plugin, which does so whenever credit and deliveries cross: what came too early is taken,
+/// and no credit is given for it.
+TEST(amqp_subscription, what_rabbitmq_sends_beyond_the_credit_is_taken_off_the_next) {
+  peer_script rabbit;
+  rabbit.product = "RabbitMQ";
+  rabbit.version = "3.10.8";
+  reading_rig r(rabbit, queue("a").credit(2));
+  std::string four;
+  for (std::uint32_t id = 0; id < 4; ++id)
+    four += transfer_frame(1, 0, id, data_message(std::to_string(id)));
+  r.peer->say(four);
+  r.run();
+  EXPECT_TRUE(r.to.told.empty());
+  EXPECT_EQ(r.to.held.size(), 4U);
+  const auto credit = [&] { return pn_link_credit(r.peer->links.at("a")); };
+  for (const int expected : {0, 0, 1, 2}) {
+    r.settle_next(settlement_kind::ack);
+    r.run();
+    EXPECT_EQ(credit() - 4, expected); // the scripted peer's engine did not see its four go out
+  }
+}
+
 /// Scenario 16 and 31: one message is rejected, and the next one arrives.
 TEST(amqp_subscription, what_cannot_be_handled_is_rejected_and_the_rest_goes_on) {
   detail::broker_settings small = patient();

@@ -51,7 +51,8 @@ template <class Self> class publish_settings {
  public:
   using options = message_options;
 
-  /// Default true.
+  /// Default true for what is published; false for a request, whose answer nobody could get after a restart of the
+  /// peer, and which would wait for the peer's disk.
   Self& durable(bool on) & { return defaults_.durable = on, self(); }
   Self&& durable(bool on) && { return std::move(durable(on)); }
   /// 0 to 255, the highest first; AMQP's own default is 4.
@@ -68,7 +69,7 @@ template <class Self> class publish_settings {
   [[nodiscard]] node_kind target() const noexcept { return kind_; }
 
  protected:
-  publish_settings() { defaults_.durable = true; }
+  publish_settings() = default;
 
  private:
   Self& self() noexcept { return static_cast<Self&>(*this); }

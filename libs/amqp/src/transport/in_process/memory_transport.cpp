@@ -37,7 +37,10 @@ class memory_transport final : public transport, public std::enable_shared_from_
     dialled_ = true;
     writing_ = {};
   }
-  void write(std::string_view bytes) noexcept override { writing_ = bytes; }
+  bool write(std::string_view bytes) noexcept override {
+    writing_ = bytes;
+    return false;
+  }
   void drop() noexcept override {
     dropped_ = std::move(peer_);
     dialled_ = false;
