@@ -135,9 +135,10 @@ const sendersOf = session => Object.values(session.links).filter(link => link.is
 // rhea tells of a detach at once, and of the outcomes that came before it afterwards.
 container.on('sender_close', ({sender}) => setImmediate(() => gone(sender, sender.remote.detach.closed)));
 container.on('session_close', ({session}) => setImmediate(() => sendersOf(session).forEach(sender => gone(sender, false))));
-container.on('disconnected', ({connection}) => {
-  for (const session of Object.values(connection.remote_channel_map ?? {})) sendersOf(session).forEach(sender => gone(sender, false));
-});
+for (const event of ['connection_error', 'connection_close', 'disconnected'])
+  container.on(event, ({connection}) => setImmediate(() => {
+    for (const session of Object.values(connection.remote_channel_map)) sendersOf(session).forEach(sender => gone(sender, false));
+  }));
 
 container.on('receiver_open', ({receiver}) => {
   const {target} = receiver;
@@ -202,7 +203,7 @@ function foreign() {
   ];
 }
 
-for (const event of ['connection_error', 'session_error', 'sender_error', 'receiver_error', 'protocol_error', 'error', 'connection_close'])
+for (const event of ['session_error', 'sender_error', 'receiver_error', 'protocol_error', 'error'])
   container.on(event, () => {});
 const server = container.listen({
   host: '127.0.0.1', port: Number(process.argv[2]), require_sasl: true, idle_time_out: 60000, treat_modified_as_released: false,

@@ -1,11 +1,15 @@
 // A small broker on rhea, an implementation of the protocol that shares nothing with Proton's engine: every outcome,
 // and what an encoder of another project makes.
 #include "support/client.hpp"
+#include "support/cut_everywhere.hpp"
 #include "support/live_server.hpp"
 
 #include <millrace/testing/conformance_gtest.hpp>
 
 #include <gtest/gtest.h>
+
+#include <map>
+#include <set>
 
 namespace millrace::amqp::testing {
 namespace {
@@ -183,6 +187,46 @@ TEST(amqp_rhea, a_durable_subscription_waits_for_its_reader) {
   incoming* const m = to.next();
   EXPECT_EQ(text_of(m), "missed");
   EXPECT_TRUE(settle(m));
+}
+
+TEST(amqp_rhea, a_cut_at_every_step_loses_nothing_that_was_accepted) {
+  cut_everywhere(server().url(), [](const std::string& name) { return name; }).run(24);
+}
+
+/// Scenarios 10, 12, 24: the server is there and answers nothing (SIGSTOP), and goes on later.
+TEST(amqp_rhea, a_stopped_server_bounds_the_publish_and_loses_nothing) {
+  own_server own("rhea");
+  client c(broker(own.url()).idle_timeout(1s).connect_timeout(1s).publish_timeout(300ms).backoff(10ms, 50ms));
+  ASSERT_TRUE(c.connected()) << c.failure().message();
+  const std::string address = fresh_name("stopped");
+  waiting_sink to;
+  const auto open = c.open(queue(address), to);
+  ASSERT_TRUE(open);
+  const auto port = c.pair(publish());
+  std::set<std::string> accepted;
+  for (const char* text : {"1", "2", "3"})
+    if (c.send(*port, address, text)) accepted.insert(text);
+  ASSERT_EQ(accepted.size(), 3U);
+  incoming* const held = to.next();
+  ASSERT_NE(held, nullptr);
+  own.freeze();
+  const auto sent = c.send(*port, address, "unknown");
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error(), millrace::errc::timeout);
+  ASSERT_TRUE(to.told("interrupted"));
+  EXPECT_EQ(held->settle({}).error(), millrace::errc::closed);
+  held->release();
+  while (incoming* const old = to.next(0ms)) // they came over the lost link
+    old->release();
+  own.thaw();
+  ASSERT_TRUE(to.told("resumed"));
+  while (!accepted.empty()) {
+    incoming* const m = to.next();
+    ASSERT_NE(m, nullptr) << accepted.size() << " are missing";
+    accepted.erase(text_of(m));
+    EXPECT_TRUE(settle(m));
+  }
+  EXPECT_TRUE(c.send(*port, address, "after"));
 }
 
 conformance::kit_ptr kit() {

@@ -1,11 +1,14 @@
 // RabbitMQ 3.10 with its amqp1_0 plugin: a server of another project, always there. What it cannot do is on Artemis.
 #include "support/client.hpp"
+#include "support/cut_everywhere.hpp"
 #include "support/gate.hpp"
 #include "support/live_server.hpp"
 
 #include <millrace/testing/conformance_gtest.hpp>
 
 #include <gtest/gtest.h>
+
+#include <deque>
 
 namespace millrace::amqp::testing {
 namespace {
@@ -146,6 +149,10 @@ TEST(amqp_rabbitmq, a_cut_connection_is_restored_and_nothing_is_lost) {
   EXPECT_TRUE(settle(again));
   ASSERT_TRUE(c.send(*port, address, "after"));
   EXPECT_EQ(text_of(to.next()), "after");
+}
+
+TEST(amqp_rabbitmq, a_cut_at_every_step_loses_nothing_that_was_accepted) {
+  cut_everywhere(server().url(), [](const std::string& name) { return "/queue/" + name; }).run(24);
 }
 
 /// Scenario 12: a network that swallows everything; an error within the bound, and the shutdown ends too.

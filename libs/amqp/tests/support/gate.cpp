@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -26,20 +27,26 @@ void close_with_reset(int fd) {
   close(fd);
 }
 
-/// False: one side is gone.
-bool pass_on(int from, int to) {
+} // namespace
+
+/// False: one side is gone, or what may pass has passed.
+bool gate::pass_on(int from, int to) {
   char room[65536];
-  const ssize_t n = recv(from, room, sizeof room, MSG_DONTWAIT);
+  const std::int64_t most = std::min<std::int64_t>(left_.load(), sizeof room);
+  const ssize_t n = recv(from, room, static_cast<std::size_t>(most), MSG_DONTWAIT);
   if (n < 0) return errno == EAGAIN || errno == EINTR;
   for (ssize_t sent = 0; sent < n;) {
     const ssize_t part = send(to, room + sent, static_cast<std::size_t>(n - sent), MSG_NOSIGNAL);
     if (part <= 0) return false;
     sent += part;
   }
+  passed_.fetch_add(n);
+  if (left_.load() != unlimited && left_.fetch_sub(n) == n) {
+    left_.store(unlimited);
+    cut_.store(true);
+  }
   return n > 0;
 }
-
-} // namespace
 
 /// The connections that go through, two descriptors each.
 class gate::flows {
@@ -64,9 +71,9 @@ class gate::flows {
     for (const flow& f : all_)
       in.push_back({f.client, POLLIN, 0}), in.push_back({f.server, POLLIN, 0});
   }
-  void pass() {
-    std::erase_if(all_, [](const flow& f) {
-      if (pass_on(f.client, f.server) && pass_on(f.server, f.client)) return false;
+  void pass(gate& through) {
+    std::erase_if(all_, [&](const flow& f) {
+      if (through.pass_on(f.client, f.server) && through.pass_on(f.server, f.client)) return false;
       close_with_reset(f.client), close_with_reset(f.server);
       return true;
     });
@@ -105,7 +112,7 @@ void gate::run() {
     const bool held = held_.load();
     if (!held) through.watch(watched);
     poll(watched.data(), watched.size(), 10);
-    if (!held) through.pass();
+    if (!held) through.pass(*this);
     if ((watched[0].revents & POLLIN) != 0) through.accept(listener_, to_);
   }
 }

@@ -213,6 +213,25 @@ std::string data_message(std::string_view payload) {
   return out += payload;
 }
 
+std::string frame_of(std::uint16_t channel, const std::string& body) {
+  std::string frame;
+  for (int shift = 24; shift >= 0; shift -= 8)
+    frame.push_back(static_cast<char>((body.size() + 8) >> shift));
+  return frame + std::string{2, 0, static_cast<char>(channel >> 8), static_cast<char>(channel)} + body;
+}
+
+std::string detach_frame(std::uint16_t channel, std::uint8_t handle, std::string_view condition) {
+  const auto symbol =
+      std::string{static_cast<char>(0xa3), static_cast<char>(condition.size())} + std::string(condition);
+  const auto list = [](std::uint8_t code, std::uint8_t count, const std::string& items) {
+    const auto size = static_cast<char>(items.size() + 1);
+    return std::string{0x00, 0x53, static_cast<char>(code), static_cast<char>(0xc0), size, static_cast<char>(count)} +
+           items;
+  };
+  const std::string closed = std::string{0x52, static_cast<char>(handle), 0x41};
+  return frame_of(channel, list(0x16, 3, closed + list(0x1d, 1, symbol)));
+}
+
 std::string transfer_frame(std::uint16_t channel, std::uint32_t handle, std::uint32_t id, std::string_view message) {
   std::string body{0x00, 0x53, 0x14, static_cast<char>(0xc0), 0, 4};
   for (const std::uint32_t n : {handle, id}) {
@@ -222,11 +241,7 @@ std::string transfer_frame(std::uint16_t channel, std::uint32_t handle, std::uin
   }
   body += std::string{static_cast<char>(0xa0), 1, static_cast<char>(id), 0x43}; // tag, message format
   body[4] = static_cast<char>(body.size() - 5);
-  body += message;
-  std::string frame;
-  for (int shift = 24; shift >= 0; shift -= 8)
-    frame.push_back(static_cast<char>((body.size() + 8) >> shift));
-  return frame + std::string{2, 0, static_cast<char>(channel >> 8), static_cast<char>(channel)} + body;
+  return frame_of(channel, body + std::string(message));
 }
 
 } // namespace millrace::amqp::testing

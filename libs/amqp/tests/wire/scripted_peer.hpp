@@ -70,6 +70,9 @@ class scripted_peer final : public detail::memory_peer {
 
 /// A message with one data section.
 std::string data_message(std::string_view payload);
+[[nodiscard]] std::string frame_of(std::uint16_t channel, const std::string& body);
+/// A detach frame with an error.
+std::string detach_frame(std::uint16_t channel, std::uint8_t handle, std::string_view condition);
 /// A transfer frame, whole and unsettled.
 std::string transfer_frame(std::uint16_t channel, std::uint32_t handle, std::uint32_t id, std::string_view message);
 

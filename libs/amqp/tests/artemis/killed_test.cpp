@@ -1,5 +1,4 @@
-// A server that dies and comes back. It starts twice, which takes minutes on a busy machine: built on request, with
-// -D MILLRACE_KILL_SERVERS=ON.
+// A server that dies and comes back, with its own data directory.
 #include "support/client.hpp"
 #include "support/live_server.hpp"
 
