@@ -1,6 +1,6 @@
 """Group `amqp`: client CPU of ours over that of Proton's C++ container API, in interleaved pairs on one RabbitMQ with its amqp1_0
 plugin; instructions and heap blocks of a received message, of both and of Proton's bare engine; how much publishes under way
-together are worth; and, where ActiveMQ Artemis is there, the time of a request.
+together are worth; and the same, and the time of a request, on ActiveMQ Artemis, where it is there.
 
 The measured client has one CPU and the server another; for rates and times both have the machine.
 """
@@ -71,11 +71,17 @@ class Bench:
                 yield figure(f"amqp.consume.{side}.{tool}", unit, [(more - less) / (COUNTED[1] - COUNTED[0])])
 
     def pipelining(self, rounds):
-        queue = self.fresh_queue()
-        cases = ("publish_one_at_a_time", "publish")
-        taken = pairs.alternate(cases, rounds, lambda case: self.take("millrace", case, queue, pairs.on_all_cpus))
-        ratios = [one[1] / many[1] for one, many in zip(*(taken[case] for case in cases))]
-        yield pairs.spread("amqp.pipelining.rate_ratio", "256 under way/one", ratios)
+        return pipelining(self.program, self.server.url, self.fresh_queue(), rounds, "amqp.pipelining.rabbitmq")
+
+
+def pipelining(program, url, queue, rounds, name):
+    def take(case):
+        return pairs.run([program, "millrace", case, url, queue, str(MESSAGES[case])], MESSAGES[case], RUN_TIMEOUT, pairs.on_all_cpus)
+
+    cases = ("publish_one_at_a_time", "publish")
+    taken = pairs.alternate(cases, rounds, take)
+    ratios = [one[1] / many[1] for one, many in zip(*(taken[case] for case in cases))]
+    yield pairs.spread(f"{name}.rate_ratio", "256 under way/one", ratios)
 
 
 def median_of_requests(program, side, url):
@@ -87,9 +93,9 @@ def median_of_requests(program, side, url):
     return float(found.group(1))
 
 
-def request_times(build_dir, rounds):
+def on_artemis(build_dir, rounds):
     if subprocess.run([str(pairs.TOOLS / "get-artemis"), "--path"], capture_output=True, check=False).returncode != 0:
-        print("bench: amqp.request is left out: tools/get-artemis has not fetched Artemis", file=sys.stderr)
+        print("bench: amqp.request and amqp.pipelining are left out: tools/get-artemis has not fetched Artemis", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory(prefix="millrace-bench-artemis-") as folder:
         server = pairs.load_tool("with-artemis").Server(folder)
@@ -97,6 +103,7 @@ def request_times(build_dir, rounds):
             server.start()
             url = server.describe()["url"]
             program = str(build_dir / "bench" / "bench_amqp")
+            yield from pipelining(program, url, "bench.pipelining", rounds, "amqp.pipelining")
             taken = pairs.alternate(("bare", "millrace"), rounds, lambda side: median_of_requests(program, side, url))
             yield pairs.spread("amqp.request.median_ms", "ms", taken["millrace"])
             yield pairs.spread("amqp.request.bare.median_ms", "ms", taken["bare"])
@@ -121,5 +128,5 @@ def run(build_dir, options):
         finally:
             server.stop()
             os.sched_setaffinity(0, set(pairs.CPUS))
-    found += request_times(build_dir, options.pairs)
+    found += on_artemis(build_dir, options.pairs)
     return found

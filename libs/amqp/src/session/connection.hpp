@@ -23,7 +23,7 @@ namespace millrace::amqp::detail {
 class connection final : public transport_listener {
  public:
   connection(std::shared_ptr<hub> shared, std::shared_ptr<transport> io, target to);
-  ~connection();
+  virtual ~connection();
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 

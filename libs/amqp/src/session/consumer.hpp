@@ -21,7 +21,7 @@ namespace millrace::amqp::detail {
 class consumer final : public link_end {
  public:
   consumer(std::shared_ptr<consumer_seat> seat, sink& to);
-  ~consumer();
+  virtual ~consumer();
 
   /// The first opening; `first` learns how it ended, once.
   void open_first(connection& c, std::shared_ptr<outcome_of> first, time_point due);

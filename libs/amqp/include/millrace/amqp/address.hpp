@@ -50,7 +50,7 @@ template <class Self> class address_settings {
   Self& batch_wait(duration wait) & { return spec_.batch_wait = wait, self(); }
   Self&& batch_wait(duration wait) && { return std::move(batch_wait(wait)); }
   /// A condition on headers, in the words of SQL-92 as JMS has them: `"region = 'eu' AND size > 10"`. The peer applies
-  /// it (ActiveMQ Artemis and Classic, Qpid, Azure do; RabbitMQ ignores it).
+  /// it (ActiveMQ Artemis and Classic and Qpid do; RabbitMQ ignores it, Azure has rules of its own instead).
   Self& selector(std::string condition) & { return spec_.selector = std::move(condition), self(); }
   Self&& selector(std::string condition) && { return std::move(selector(std::move(condition))); }
 
@@ -64,15 +64,14 @@ template <class Self> class address_settings {
   [[nodiscard]] result<void> check() const { return spec_.check(); }
   [[nodiscard]] const detail::source_spec& spec() const noexcept { return spec_; }
 
- protected:
+ private:
+  friend Self;
   address_settings(node_kind kind, std::string address) {
     spec_.kind = kind;
     spec_.address = std::move(address);
   }
-  detail::source_spec spec_;
-
- private:
   Self& self() noexcept { return static_cast<Self&>(*this); }
+  detail::source_spec spec_;
 };
 
 /// Competing consumers: each message goes to one of them.

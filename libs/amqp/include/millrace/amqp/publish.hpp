@@ -68,10 +68,9 @@ template <class Self> class publish_settings {
   [[nodiscard]] const message_options& defaults() const noexcept { return defaults_; }
   [[nodiscard]] node_kind target() const noexcept { return kind_; }
 
- protected:
-  publish_settings() = default;
-
  private:
+  friend Self;
+  publish_settings() = default;
   Self& self() noexcept { return static_cast<Self&>(*this); }
   message_options defaults_;
   node_kind kind_ = node_kind::any;
