@@ -18,7 +18,7 @@ tls_options trusting() { return tls_options().ca_file(file("ca.pem")); }
 
 /// The address over TLS, with a password that would be refused.
 std::string url_with_a_wrong_password() {
-  std::string url = server().word("tls");
+  std::string url = server().word("tls_url");
   return url.replace(url.find("guest:guest"), 11, "guest:hunter2");
 }
 
@@ -35,7 +35,7 @@ void expect_a_round_trip(client& c) {
 }
 
 TEST(amqp_rabbitmq_tls, A2_an_authority_that_is_trusted_and_a_name_that_fits_are_needed) {
-  const std::string url = server().word("tls");
+  const std::string url = server().word("tls_url");
   client trusted(broker(url).with_tls(trusting()));
   ASSERT_TRUE(trusted.connected()) << trusted.failure().message();
   expect_a_round_trip(trusted);
@@ -60,7 +60,7 @@ TEST(amqp_rabbitmq_tls, A1_A2_a_certificate_is_the_login) {
 }
 
 TEST(amqp_rabbitmq_tls, A2_external_without_a_certificate_is_refused) {
-  client c(broker(server().word("tls")).with_tls(trusting()).with_sasl(sasl::external()));
+  client c(broker(server().word("tls_url")).with_tls(trusting()).with_sasl(sasl::external()));
   ASSERT_FALSE(c.connected());
   EXPECT_NE(c.failure().message().find("SASL"), std::string::npos) << c.failure().message();
 }
@@ -69,7 +69,7 @@ TEST(amqp_rabbitmq_tls, A2_a_file_that_is_not_there_is_named) {
   for (const tls_options& how :
        {tls_options().ca_file("/no/such/file"), trusting().certificate("/no/such/file", file("client.key")),
         trusting().certificate(file("client.pem"), "/no/such/file")}) {
-    client c(broker(server().word("tls")).with_tls(how));
+    client c(broker(server().word("tls_url")).with_tls(how));
     ASSERT_FALSE(c.connected());
     EXPECT_NE(c.failure().message().find("/no/such/file"), std::string::npos) << c.failure().message();
   }
