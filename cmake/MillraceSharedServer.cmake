@@ -26,6 +26,8 @@ function(millrace_use_shared_servers file tests properties_result environment_re
   set(properties)
   set(environment)
   file(STRINGS "${file}" lines)
+  list(REVERSE lines)
+  set(when if) # the fixtures of a test add up when they are set again
   foreach(line IN LISTS lines)
     separate_arguments(words UNIX_COMMAND "${line}")
     list(GET words 0 server)
@@ -39,13 +41,14 @@ function(millrace_use_shared_servers file tests properties_result environment_re
       set(alone " RESOURCE_LOCK server.${id}") # a test that waits for it takes no job and none of its time
     endif()
     millrace_add_shared_server(${id} ${server} "${kind}")
-    string(APPEND properties "foreach(test IN LISTS ${tests})\n  if(test MATCHES \"${pattern}\")\n"
-                             "    set_tests_properties(\"\${test}\" PROPERTIES FIXTURES_REQUIRED server.${id}${alone})\n  endif()\nendforeach()\n")
+    string(APPEND properties "  ${when}(test MATCHES \"${pattern}\")\n"
+                             "    set_tests_properties(\"\${test}\" PROPERTIES FIXTURES_REQUIRED server.${id}${alone})\n")
+    set(when elseif)
     execute_process(COMMAND "${PROJECT_SOURCE_DIR}/tools/with-${server}" --where OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE)
     string(TOUPPER "${server}" upper)
     list(APPEND environment "MILLRACE_${upper}_SHARED=${folder}")
   endforeach()
   list(REMOVE_DUPLICATES environment)
-  set(${properties_result} "${properties}" PARENT_SCOPE)
+  set(${properties_result} "foreach(test IN LISTS ${tests})\n${properties}  endif()\nendforeach()\n" PARENT_SCOPE)
   set(${environment_result} "${environment}" PARENT_SCOPE)
 endfunction()
