@@ -175,10 +175,8 @@ class sink {
   virtual void dropped(std::uint64_t count) noexcept = 0;
   /// `count` settlements that were handed over were refused afterwards (exactly-once Pub/Sub): their messages come
   /// again, though their handlers were told of no failure.
-  virtual void refused(std::uint64_t count, error why) noexcept {
-    (void)count;
-    (void)why;
-  }
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): taken like the others
+  virtual void refused(std::uint64_t /*count*/, error /*why*/) noexcept {}
 
  protected:
   ~sink() = default;

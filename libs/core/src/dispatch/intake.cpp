@@ -144,20 +144,25 @@ incoming* subscription_loop::next(worker& w) noexcept {
   return m;
 }
 
+/// Moves what waits into a batch: up to the size, or to the end of a batch that the broker formed. Under the mutex.
+void subscription_loop::take_for(incoming_batch& batch) noexcept {
+  const std::size_t size = plan_->batch_size;
+  if (!whole_batches_ && batch.size() + inbox_.size() <= size) return batch.append(std::move(inbox_));
+  while (batch.size() < size) {
+    incoming* m = inbox_.pop();
+    if (m == nullptr) return;
+    batch.push(*m);
+    if (std::exchange(m->ends_batch, false)) return;
+  }
+}
+
 subscription_loop::filled subscription_loop::fill(batch_lane& w, bool take_all) noexcept {
   const std::size_t size = plan_->batch_size;
   const bool halted = halted_.load(std::memory_order_relaxed);
   if (halted) give_back(w);
   const std::scoped_lock lock(mutex_);
   const bool whole = halted || take_all || whole_batches_;
-  if (!halted) {
-    while (w.batch.size() < size) {
-      incoming* m = inbox_.pop();
-      if (m == nullptr) break;
-      w.batch.push(*m);
-      if (std::exchange(m->ends_batch, false)) break;
-    }
-  }
+  if (!halted) take_for(w.batch);
   if (!w.batch.empty() && w.batch.size() < size && !whole) {
     if (w.begin_wait()) ++deadlines_;
     gathering_ = &w;

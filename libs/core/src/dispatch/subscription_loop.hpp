@@ -81,6 +81,7 @@ class subscription_loop final : public sink {
   void deliver_direct(incoming_batch batch, bool inline_here) noexcept;
   [[nodiscard]] incoming* next_direct(worker& w) noexcept;
   [[nodiscard]] bool take_mail(worker& w) noexcept;
+  void take_for(incoming_batch& batch) noexcept;
   [[nodiscard]] worker* take_wakeable() noexcept;
   void make_idle(worker& w) noexcept;
   void give_back(worker& w) noexcept;

@@ -55,7 +55,7 @@ std::string timestamp(std::chrono::system_clock::time_point time) {
 void start_of(const jetstream& source, std::optional<std::uint64_t> resume_at, js_json::consumer_config& config) {
   if (resume_at) {
     config.deliver_policy = policy_name(deliver_policy::kind::by_start_sequence);
-    config.opt_start_seq = *resume_at;
+    config.opt_start_seq = resume_at;
     return;
   }
   const deliver_policy& policy = source.deliver();

@@ -10,7 +10,7 @@
 
 namespace millrace::nats::detail {
 
-class core_delivery;
+class core_delivery; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
 using core_pool = delivery_pool<core_delivery, std::shared_ptr<connection>>;
 
 /// A message of core NATS: there is nothing to settle.

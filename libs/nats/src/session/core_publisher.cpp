@@ -36,12 +36,13 @@ std::optional<error> check_outgoing(const connection& shared, const outgoing& m)
 
 namespace {
 
-/// Of texts of one size, not empty. A call of memcmp costs a short text more than this.
-bool same(const char* a, const char* b, std::size_t size) noexcept {
+/// `b` is as long, and not empty. A call of memcmp costs a short text more than this.
+bool same(std::string_view a, const char* b) noexcept {
+  const std::size_t size = a.size();
   const auto differ = [a, b]<class Word>(std::size_t at, Word) {
     Word left;
     Word right;
-    std::memcpy(&left, a + at, sizeof left);
+    std::memcpy(&left, &a[at], sizeof left);
     std::memcpy(&right, b + at, sizeof right);
     return left != right;
   };
@@ -61,7 +62,7 @@ class good_subject {
   /// The C string, or null: it is another subject.
   [[nodiscard]] const char* find(std::string_view subject) const noexcept {
     if (subject.size() != size_ || size_ == 0) return nullptr;
-    return same(subject.data(), text_, size_) ? text_ : nullptr;
+    return same(subject, text_) ? text_ : nullptr;
   }
   void remember(std::string_view subject) noexcept {
     if (subject.size() >= sizeof text_) return;

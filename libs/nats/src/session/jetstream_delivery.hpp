@@ -14,7 +14,7 @@
 
 namespace millrace::nats::detail {
 
-class pull_reader;
+class pull_reader; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
 
 /// What the deliveries of one JetStream subscription share with it, and keep when it is gone.
 struct pull_account {
@@ -30,7 +30,7 @@ struct pull_account {
   std::unique_ptr<unsettled_sequences> unsettled; ///< of ephemeral consumers only
 };
 
-class jetstream_delivery;
+class jetstream_delivery; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
 using jetstream_pool = delivery_pool<jetstream_delivery, std::shared_ptr<pull_account>>;
 
 /// A message of a stream. Settling sends on its ack subject and waits for no confirmation: what is lost with the

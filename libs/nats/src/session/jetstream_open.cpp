@@ -18,7 +18,7 @@ task<result<std::string>> api_call(std::shared_ptr<connection> shared, std::stri
   if (!answer) {
     error why(make_error_code(errc::jetstream), place + ": " + answer.error().message());
     const std::string said = shared->wire().take_last_error(); // a forbidden inbox shows only as silence (nats 12.8)
-    if (!said.empty()) (void)std::move(why).from_server(0, said);
+    if (!said.empty()) why = std::move(why).from_server(0, said);
     co_return fail(std::move(why));
   }
   if (status_of(*answer) == no_responders) co_return fail(errc::jetstream, place + ": JetStream is not enabled");

@@ -20,7 +20,7 @@ class jetstream_publisher final : public publish_port {
   void publish(const outgoing& message, publish_operation& op) noexcept override;
 
  private:
-  class flight;
+  class flight; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
   class flights;
   [[nodiscard]] result<void> send(const outgoing& message, flight& f);
   void add_protocol_headers(const outgoing& message, header_map& headers) const;

@@ -94,6 +94,7 @@ void request_mux::on_message(received message) noexcept {
   const std::size_t dash = token.find('-');
   if (dash == std::string_view::npos) return;
   ticket which;
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the second argument is its end
   std::from_chars(token.data(), token.data() + dash, which.index, 36);
   std::from_chars(token.data() + dash + 1, token.data() + token.size(), which.generation, 36);
   if (reply_waiter* waiter = take(which)) waiter->on_reply(std::move(message));

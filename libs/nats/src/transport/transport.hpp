@@ -101,7 +101,7 @@ class connection_listener {
 struct server_facts {
   std::string address; ///< host:port as the server announced it
   std::string version;
-  std::size_t max_payload = 1024 * 1024; ///< bytes, headers included
+  std::size_t max_payload = std::size_t{1024} * 1024; ///< bytes, headers included
 };
 
 struct transport_counters {

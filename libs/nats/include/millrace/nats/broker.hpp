@@ -13,7 +13,7 @@
 namespace millrace::nats {
 
 namespace detail {
-class connection;
+class connection; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
 }
 
 /// What is left of a connection: the client's counters (lifecycle N5). Acknowledgements, pulls and JetStream calls

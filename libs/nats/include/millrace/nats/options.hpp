@@ -28,7 +28,7 @@ struct connect_settings {
   duration reconnect_wait = std::chrono::milliseconds(100);
   duration reconnect_wait_max = std::chrono::seconds(2);
   double reconnect_jitter = 0.5;
-  std::size_t reconnect_buffer = 8U * 1024 * 1024;
+  std::size_t reconnect_buffer = std::size_t{8} * 1024 * 1024;
   duration connect_timeout = std::chrono::seconds(5);
   duration write_timeout = std::chrono::seconds(5);
   duration drain_timeout = std::chrono::seconds(10);

@@ -41,7 +41,7 @@ void load_from_table(natsMsg* message, header_map& into) {
     const char* value = nullptr;
     if (natsMsgHeader_Get(message, keys[i], &value) == NATS_OK) into.add(keys[i], value);
   }
-  std::free(keys);
+  std::free(static_cast<void*>(keys));
 }
 
 std::string_view get_from_table(natsMsg* message, const char* name) noexcept {
@@ -70,7 +70,7 @@ bool has_table(natsMsg* message) noexcept {
   const char** keys = nullptr;
   int count = 0;
   if (natsMsgHeader_Keys(message, &keys, &count) != NATS_OK) return false;
-  std::free(keys);
+  std::free(static_cast<void*>(keys));
   return true;
 }
 
@@ -94,8 +94,9 @@ result<message_handle> make_natsmsg(const wire_message& m) {
   const std::string subject(m.subject);
   const std::string reply(m.reply);
   natsMsg* raw = nullptr;
-  natsStatus status = natsMsg_Create(&raw, subject.c_str(), reply.empty() ? nullptr : reply.c_str(),
-                                     as_text(m.payload).data(), static_cast<int>(m.payload.size()));
+  natsStatus status =
+      natsMsg_Create(&raw, subject.c_str(), reply.empty() ? nullptr : reply.c_str(),
+                     reinterpret_cast<const char*>(m.payload.data()), static_cast<int>(m.payload.size()));
   message_handle made(raw);
   std::string name;
   std::string value;

@@ -97,6 +97,7 @@ void check_values(option_setter& set, const connect_settings& s) {
     set.refuse("inbox_prefix", "'" + s.inbox_prefix + "' is no subject");
   if (s.pending_limit == 0) set.refuse("pending_limit", "must be positive");
   if (s.certificate_file.empty() != s.key_file.empty()) set.refuse("certificate", "needs both a chain and a key");
+  // NOLINTNEXTLINE(readability-simplify-boolean-expr): not a number is refused, too
   if (!(s.reconnect_jitter >= 0 && s.reconnect_jitter <= 1)) set.refuse("reconnect_jitter", "is a share, 0 to 1");
   const std::pair<const char*, duration> positive[] = {
       {"connect_timeout", s.connect_timeout},  {"ping_interval", s.ping_interval}, {"write_timeout", s.write_timeout},
@@ -125,6 +126,7 @@ result<options_handle> make_options(const connect_settings& s, const std::vector
   check_values(set, s);
 
   std::vector<const char*> urls;
+  urls.reserve(servers.size());
   for (const address& one : servers)
     urls.push_back(one.url.c_str());
   set("addresses", natsOptions_SetServers, urls.data(), static_cast<int>(urls.size()));
