@@ -176,21 +176,21 @@ bool append_text(std::string& out, const wire_value& value) {
   }
   switch (value.constructor) {
   case constructor::byte:
-  case constructor::short_:
-  case constructor::int_:
+  case constructor::int16:
+  case constructor::int32:
   case constructor::small_int:
-  case constructor::long_:
+  case constructor::int64:
   case constructor::small_long:
   case constructor::timestamp:
     append_number(out, signed_value(value.body));
     return true;
-  case constructor::float_:
+  case constructor::float32:
     append_number(out, std::bit_cast<float>(static_cast<std::uint32_t>(big_endian(value.body))));
     return true;
-  case constructor::double_:
+  case constructor::float64:
     append_number(out, std::bit_cast<double>(big_endian(value.body)));
     return true;
-  case constructor::char_:
+  case constructor::character:
     append_utf8(out, static_cast<std::uint32_t>(big_endian(value.body)) & 0x1fffff);
     return true;
   case constructor::uuid:

@@ -136,6 +136,7 @@ void connection::take_work() {
 
 void connection::hand_over() noexcept {
   const deliver_from where = io_->may_run_handlers() ? deliver_from::io_thread : deliver_from::anywhere;
+  // NOLINTNEXTLINE(modernize-loop-convert): may grow meanwhile
   for (std::size_t i = 0; i < dirty_.size(); ++i)
     dirty_[i]->hand_over(where);
   dirty_.clear();

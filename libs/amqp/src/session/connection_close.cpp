@@ -30,14 +30,16 @@ void connection::start_step() {
   const time_point now = hub_->clock.now();
   const int steps_left = 4 - static_cast<int>(step_);
   step_due_ = now + std::max(close_due_ - now, duration::zero()) / steps_left;
+  const auto consumers = consumers_; // one that was still opening goes at once
+  const auto links = links_;
   switch (step_) {
   case close_step::receivers:
-    for (std::size_t i = 0; i < consumers_.size(); ++i)
-      consumers_[i]->begin_close(*this);
+    for (const auto& c : consumers)
+      c->begin_close(*this);
     return;
   case close_step::senders:
-    for (std::size_t i = 0; i < links_.size(); ++i)
-      links_[i]->begin_close(*this);
+    for (const auto& l : links)
+      l->begin_close(*this);
     return;
   case close_step::session:
     if (publish_session_ != nullptr) pn_session_close(publish_session_);

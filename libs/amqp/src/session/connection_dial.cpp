@@ -43,8 +43,10 @@ void connection::opened() {
     return;
   }
   log(log_level::info, "amqp: connected again to " + target_.hosts[host_].text());
+  // NOLINTNEXTLINE(modernize-loop-convert): may grow meanwhile
   for (std::size_t i = 0; i < consumers_.size(); ++i)
     consumers_[i]->restore(*this);
+  // NOLINTNEXTLINE(modernize-loop-convert): may grow meanwhile
   for (std::size_t i = 0; i < links_.size(); ++i)
     links_[i]->restore(*this);
 }

@@ -90,6 +90,7 @@ void connection::on_session_event(pn_event_t* e) {
   if (pn_event_type(e) == PN_SESSION_REMOTE_OPEN) {
     if (!publishers) return;
     if (state_ == state::opening) return opened();
+    // NOLINTNEXTLINE(modernize-loop-convert): may grow meanwhile
     for (std::size_t i = 0; i < links_.size(); ++i)
       links_[i]->restore(*this);
     return;

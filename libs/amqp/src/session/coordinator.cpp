@@ -121,12 +121,12 @@ void coordinator::on_delivery(connection& c, pn_delivery_t* d) {
   auto* const mine = static_cast<control*>(pn_delivery_get_context(d));
   const auto found = std::ranges::find(sent_, mine, &control_ptr::get);
   if (found == sent_.end()) return;
-  const control_ptr what = *found;
-  if (what->is_declare) what->id = declared_id(d);
+  if (mine->is_declare) mine->id = declared_id(d);
   const publish_outcome said = read_outcome(d);
-  const bool fine = what->is_declare ? !what->id.empty() : said.how == publish_outcome::kind::accepted;
+  const bool fine = mine->is_declare ? !mine->id.empty() : said.how == publish_outcome::kind::accepted;
   if (!fine && said.how == publish_outcome::kind::pending && !pn_delivery_settled(d)) return;
   pn_delivery_settle(d);
+  const control_ptr what = std::move(*found);
   sent_.erase(found);
   if (!fine) what->failure = error(errc::transaction, "refused").from_server(0, said.text);
   what->done.set();

@@ -56,11 +56,7 @@ result<void> delivery::settle(settlement how) noexcept {
   verdict said = verdict::accept;
   if (how.kind == settlement_kind::drop) said = verdict::reject;
   if (how.kind == settlement_kind::retry) said = verdict::modify;
-  try {
-    return hand_in(said);
-  } catch (const std::bad_alloc&) {
-    return fail(errc::receive, "settle: out of memory");
-  }
+  return hand_in(said);
 }
 
 result<void> delivery::no_delay() const {
@@ -75,7 +71,15 @@ bool delivery::is_void(const consumer_seat& seat) const noexcept {
   return seat.shared->closed || !seat.open || seat.generation != generation_;
 }
 
-result<void> delivery::hand_in(verdict how) {
+result<void> delivery::hand_in(verdict how) noexcept {
+  try {
+    return queue_up(how);
+  } catch (const std::bad_alloc&) {
+    return fail(errc::receive, "settle: out of memory");
+  }
+}
+
+result<void> delivery::queue_up(verdict how) {
   consumer_seat& seat = pool_->seat();
   hub& to = *seat.shared;
   bool wake = false;
@@ -92,14 +96,10 @@ result<void> delivery::hand_in(verdict how) {
   return {};
 }
 
-/// Unsettled, it goes back to the peer now; of one that was settled on receipt, the credit comes back.
+/// Unsettled, it goes back to the peer now, at the latest when its link closes; of one that was settled on receipt, the
+/// credit comes back.
 void delivery::release() noexcept {
-  if (!settled_) {
-    try {
-      (void)hand_in(verdict::release); // an error: the link is gone and the peer has the message back
-    } catch (const std::bad_alloc&) {  // it goes back when its link closes
-    }
-  }
+  if (!settled_) settled_ = hand_in(verdict::release).has_value();
   discard();
 }
 

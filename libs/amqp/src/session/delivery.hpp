@@ -70,7 +70,8 @@ class delivery final : public incoming {
   delivery* free_next = nullptr;
 
  private:
-  [[nodiscard]] result<void> hand_in(verdict how);
+  [[nodiscard]] result<void> hand_in(verdict how) noexcept;
+  [[nodiscard]] result<void> queue_up(verdict how);
   [[nodiscard]] result<void> no_delay() const;
   [[nodiscard]] bool is_void(const consumer_seat& seat) const noexcept;
   [[nodiscard]] bool settles() const noexcept;

@@ -28,9 +28,9 @@ result<void> load(asio::ssl::context& context, const tls_options& tls) {
   const auto bad = [&](const char* what, const std::string& path) {
     return fail(errc::connect, std::string(what) + " '" + path + "': " + ec.message());
   };
-  context.set_verify_mode(tls.verifies() ? asio::ssl::verify_peer : asio::ssl::verify_none, ec);
+  (void)context.set_verify_mode(tls.verifies() ? asio::ssl::verify_peer : asio::ssl::verify_none, ec);
   if (tls.authorities().empty())
-    context.set_default_verify_paths(ec);
+    (void)context.set_default_verify_paths(ec);
   else if (context.load_verify_file(tls.authorities(), ec); ec)
     return bad("the authorities' file", tls.authorities());
   if (tls.chain().empty()) return {};
@@ -51,7 +51,7 @@ class plain_stream {
   /// What the system takes at once.
   [[nodiscard]] std::size_t write_now(std::string_view bytes) {
     error_code failed; // the write that follows meets it again
-    if (!socket_.non_blocking()) socket_.non_blocking(true, failed);
+    if (!socket_.non_blocking()) (void)socket_.non_blocking(true, failed);
     return socket_.write_some(asio::buffer(bytes.data(), bytes.size()), failed);
   }
 
@@ -68,7 +68,7 @@ class tls_stream {
     const std::string& name = tls->hostname().empty() ? host : tls->hostname();
     SSL_set_tlsext_host_name(stream_.native_handle(), name.c_str());
     error_code ec;
-    if (tls->verifies()) stream_.set_verify_callback(asio::ssl::host_name_verification(name), ec);
+    if (tls->verifies()) (void)stream_.set_verify_callback(asio::ssl::host_name_verification(name), ec);
     stream_.async_handshake(asio::ssl::stream_base::client, std::move(done));
   }
   [[nodiscard]] std::size_t write_now(std::string_view /*bytes*/) { return 0; }
