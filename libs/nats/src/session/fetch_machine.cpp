@@ -41,6 +41,11 @@ pull_action fetch_machine::on_message(bool gathered, pull_totals t) noexcept {
   return {};
 }
 
+pull_action fetch_machine::on_overdue(std::uint32_t epoch, pull_totals t) noexcept {
+  if (epoch != this->epoch() || (step_ != step::sweeping && step_ != step::completing)) return {};
+  return request_ended(t);
+}
+
 /// Nothing more comes of the request that is out.
 pull_action fetch_machine::request_ended(pull_totals t) noexcept {
   open_ = 0;

@@ -5,8 +5,9 @@
 namespace millrace::nats::detail {
 
 /// Fetches one batch at a time, for handlers of batches. First what is there; if there is nothing, it waits for a first
-/// message; then, for at most the batch's wait, for the rest. The server ends each request, so a batch needs no timer
-/// here. A batch is asked for only when the window has room for all of it.
+/// message; then, for at most the batch's wait, for the rest. The server ends each request, or should: nats-server 2.9
+/// forgets an expiry now and then, so whoever sends a request that does not last tells when its time is over. A batch
+/// is asked for only when the window has room for all of it.
 class fetch_machine final : public pull_strategy {
  public:
   struct config {
@@ -19,6 +20,8 @@ class fetch_machine final : public pull_strategy {
 
   /// A message came; `gathered`: it belongs to the batch.
   [[nodiscard]] pull_action on_message(bool gathered, pull_totals t) noexcept;
+  /// The time of the request of this epoch is over, and the server did not say so.
+  [[nodiscard]] pull_action on_overdue(std::uint32_t epoch, pull_totals t) noexcept;
   [[nodiscard]] pull_action on_released(pull_totals t, time_point /*now*/) noexcept override { return refill(t); }
   [[nodiscard]] std::uint64_t release_step(pull_totals t) const noexcept override;
   [[nodiscard]] std::uint64_t outstanding(pull_totals /*t*/) const noexcept override { return open_; }

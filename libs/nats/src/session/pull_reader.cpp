@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace millrace::nats::detail {
 namespace {
 
 constexpr std::uint64_t most_deliveries = 65536; // far above any window; a bound for a server that sends unasked
 constexpr std::uint32_t ceiling = 1024;
+constexpr duration answer_slack = std::chrono::milliseconds(10); // for the server to say that a request is over
+constexpr duration longest_sweep = std::chrono::seconds(1);
 
 std::unique_ptr<pull_strategy> single_messages(const jetstream& source, unsigned workers) {
   pull_machine::config c;
@@ -69,7 +72,7 @@ pull_reader::pull_reader(std::shared_ptr<connection> shared, jetstream source, s
       from_(shared_->delivers_from()), account_(std::make_shared<pull_account>(shared_)),
       pool_(jetstream_pool::make(account_, most_deliveries)), strategy_(strategy_of(source_, options)),
       fetches_(dynamic_cast<fetch_machine*>(strategy_.get())), consumer_(std::move(consumer)),
-      tick_(*this, &pull_reader::tick), retry_(*this, &pull_reader::retry) {
+      tick_(*this, &pull_reader::tick), retry_(*this, &pull_reader::retry), end_(*this, &pull_reader::overdue) {
   if (source_.durable().empty()) account_->unsettled = std::make_unique<unsettled_sequences>();
 }
 
@@ -204,6 +207,7 @@ void pull_reader::act(std::unique_lock<std::mutex>& lock, pull_action action, de
     verify(lock);
   } else {
     const std::uint32_t epoch = strategy_->epoch();
+    if (action.pull > 0 && action.how != pull_kind::open) expect_end(action);
     const std::string subject = action.pull > 0 ? next_subject(source_.stream(), consumer_) : std::string();
     lock.unlock();
     if (action.pull > 0) send_pull(subject, action, epoch);
@@ -227,6 +231,26 @@ void pull_reader::tick() noexcept {
   runtime& clock = shared_->clock();
   clock.arm(tick_, clock.now() + source_.idle_heartbeat());
   if (phase_ == phase::running) act(lock, strategy_->on_tick(totals()));
+}
+
+/// Under the lock. The timer stays armed while fetches follow each other, and looks at the latest when it fires.
+void pull_reader::expect_end(const pull_action& action) noexcept {
+  runtime& clock = shared_->clock();
+  end_epoch_ = strategy_->epoch();
+  end_due_ = clock.now() + (action.how == pull_kind::rest ? batch_wait_ + answer_slack : longest_sweep);
+  if (!std::exchange(end_armed_, true)) clock.arm(end_, end_due_);
+}
+
+void pull_reader::overdue() noexcept {
+  std::unique_lock lock(mutex_);
+  end_armed_ = false;
+  if (phase_ == phase::over) return;
+  runtime& clock = shared_->clock();
+  if (clock.now() < end_due_) {
+    end_armed_ = true;
+    return clock.arm(end_, end_due_);
+  }
+  if (phase_ == phase::running) act(lock, fetches_->on_overdue(end_epoch_, totals()));
 }
 
 void pull_reader::retry() noexcept {

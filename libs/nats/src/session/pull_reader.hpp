@@ -62,6 +62,8 @@ class pull_reader final : public receiver,
   void listen(pull_action& action) noexcept;
   void send_pull(const std::string& subject, const pull_action& action, std::uint32_t epoch) noexcept;
   void tick() noexcept;
+  void expect_end(const pull_action& action) noexcept;
+  void overdue() noexcept;
   void retry() noexcept;
   void verify(std::unique_lock<std::mutex>& lock) noexcept;
   void ask(std::unique_lock<std::mutex>& lock, phase next, const std::string& subject,
@@ -97,6 +99,9 @@ class pull_reader final : public receiver,
   const std::unique_ptr<pull_strategy> strategy_;
   fetch_machine* const fetches_; ///< the strategy, if the handler takes batches
   incoming_batch gathered_;      ///< of a batch that is not whole yet
+  time_point end_due_{};         ///< when a request that does not last is over, whatever the server says
+  std::uint32_t end_epoch_ = 0;
+  bool end_armed_ = false;
   std::string consumer_;
   phase phase_ = phase::running;
   bool interrupted_ = false;
@@ -106,6 +111,7 @@ class pull_reader final : public receiver,
   api_answer answer_;
   reader_timer tick_;
   reader_timer retry_;
+  reader_timer end_;
 };
 
 class jetstream_subscription final : public subscription_port {

@@ -176,7 +176,7 @@ void pull_reader::halt() noexcept {
   }
   give_back(std::move(part));
   runtime& clock = shared_->clock();
-  for (timer* t : {static_cast<timer*>(&tick_), static_cast<timer*>(&retry_)})
+  for (timer* t : {static_cast<timer*>(&tick_), static_cast<timer*>(&retry_), static_cast<timer*>(&end_)})
     if (!clock.disarm(*t)) clock.disarm(*t); // one that fired meanwhile may have armed itself a last time
   if (shared_->mux().cancel(asked)) answer_.reader.reset();
 }

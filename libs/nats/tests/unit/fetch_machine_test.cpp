@@ -97,6 +97,17 @@ TEST(fetch_machine, a_message_that_no_handler_sees_is_no_element) {
   expect_pull(rest, 1, pull_kind::rest);
 }
 
+TEST(fetch_machine, a_server_that_forgets_the_end_of_a_request_holds_nothing_up) {
+  fetching f = of(4, 8);
+  (void)f.begin();
+  expect_pull(f.m.on_overdue(f.m.epoch(), f.t), 1, pull_kind::open);
+  EXPECT_EQ(f.m.on_overdue(f.m.epoch(), f.t).pull, 0U); // this one lasts
+  (void)f.message();
+  (void)f.message();
+  EXPECT_FALSE(f.m.on_overdue(f.m.epoch() - 1, f.t).batch_ends);
+  EXPECT_TRUE(f.m.on_overdue(f.m.epoch(), f.t).batch_ends);
+}
+
 TEST(fetch_machine, a_new_start_hands_the_part_over) { // an error mid-batch
   fetching f = of(4, 8);
   (void)f.begin();
