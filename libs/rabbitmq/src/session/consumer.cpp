@@ -18,7 +18,8 @@ void consumer::open_first(session& s, std::shared_ptr<outcome_of> first, time_po
   first_ = std::move(first);
   due_ = due;
   if (!s.ready_for_channels()) {
-    return finish_first(s, error(errc::closed, "queue '" + seat_->queue.name + "': the connection is lost"));
+    const errc kind = seat_->shared->closed ? errc::closed : errc::subscribe; // lost, and to come back
+    return finish_first(s, error(kind, "queue '" + seat_->queue.name + "': the connection is lost"));
   }
   open(s);
 }
