@@ -116,6 +116,9 @@ function(millrace_add_tests_of library part)
     LABELS ${library} ${label}
     ${servers})
   target_include_directories(${library}_${part} PRIVATE "${root}/src" "${root}/tests")
+  if(label STREQUAL "allocation")
+    target_include_directories(${library}_${part} PRIVATE "${PROJECT_SOURCE_DIR}/tests") # counted_new.hpp
+  endif()
 endfunction()
 
 function(millrace_add_library_tests)

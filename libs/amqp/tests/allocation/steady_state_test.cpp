@@ -1,5 +1,6 @@
 // Design, "Cost": in steady state a message that is published or consumed costs no heap block of ours, beyond what
 // Proton's engine takes, and memory is flat. Proton is C and allocates by malloc; ours is operator new.
+#include "allocation/counted_new.hpp"
 #include "broker/subscription.hpp"
 #include "protocol/url.hpp"
 #include "session/connection.hpp"
@@ -8,29 +9,10 @@
 #include <millrace/amqp.hpp>
 #include <millrace/testing/virtual_runtime.hpp>
 
-#include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <new>
 #include <unistd.h>
-
-namespace {
-bool counting = false; // one thread, the test's
-std::size_t allocations = 0;
-} // namespace
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete" // g++ 12 inlines only one of the two
-#endif
-
-void* operator new(std::size_t size) {
-  if (counting) ++allocations;
-  if (void* p = std::malloc(size)) return p;
-  throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace millrace::amqp::detail {
 namespace {

@@ -1,30 +1,13 @@
 // Design, "Cost": in steady state a coroutine, a publish and a consumed message allocate nothing. Counted, not guessed.
+#include "allocation/counted_new.hpp"
+
 #include <millrace/event.hpp>
 #include <millrace/memory.hpp>
 #include <millrace/millrace.hpp>
 #include <millrace/service_run.hpp>
 #include <millrace/testing/virtual_runtime.hpp>
 
-#include <atomic>
-#include <cstdlib>
 #include <gtest/gtest.h>
-#include <new>
-
-namespace {
-std::atomic<std::size_t> allocations = 0;
-}
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete" // g++ 12 inlines only one of the two
-#endif
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* p = std::malloc(size)) return p;
-  throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 using namespace millrace;
 using millrace::testing::virtual_runtime;

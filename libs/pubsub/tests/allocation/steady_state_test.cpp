@@ -1,4 +1,5 @@
 // Design, "Cost": in steady state a message allocates nothing; what is allocated is a request's, or a response's.
+#include "allocation/counted_new.hpp"
 #include "session/connection.hpp"
 #include "session/opening.hpp"
 #include "session/publisher_port.hpp"
@@ -9,26 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <deque>
-#include <new>
-
-namespace {
-std::atomic<std::size_t> allocations = 0;
-}
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete" // g++ 12 inlines only one of the two
-#endif
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* p = std::malloc(size)) return p;
-  throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace millrace::pubsub::detail {
 namespace {

@@ -1,4 +1,5 @@
 // Design, "Cost": in steady state a consumed message allocates nothing, and memory is flat. Counted, not guessed.
+#include "allocation/counted_new.hpp"
 #include "broker/ports.hpp"
 #include "broker/subscription.hpp"
 #include "protocol/content.hpp"
@@ -8,28 +9,9 @@
 #include <millrace/rabbitmq.hpp>
 #include <millrace/testing/virtual_runtime.hpp>
 
-#include <atomic>
-#include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <new>
 #include <unistd.h>
-
-namespace {
-std::atomic<std::size_t> allocations = 0;
-}
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete" // g++ 12 inlines only one of the two
-#endif
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* p = std::malloc(size)) return p;
-  throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 using namespace millrace;
 using namespace millrace::rabbitmq;
