@@ -2,6 +2,7 @@
 #include "support/client.hpp"
 #include "support/gate.hpp"
 #include "support/live_server.hpp"
+#include "support/queue_kit.hpp"
 
 #include <millrace/testing/conformance_gtest.hpp>
 
@@ -371,25 +372,7 @@ TEST(amqp_artemis, a_request_takes_no_forty_milliseconds) {
   EXPECT_LT(took, 25 * 200ms); // a bound for a busy machine; the benchmark has the figure
 }
 
-conformance::kit_ptr kit() {
-  return conformance::kit_of<broker, queue>({
-      .name = "amqp_artemis",
-      .mode = conformance::run_mode::live,
-      .can = {.settles = true,
-              .requeues = true,
-              .counts_deliveries = true,
-              .redelivers_unsettled = true,
-              .groups = true,
-              .shared = true,
-              .stores = true,
-              .requests = true},
-      .make = [] { return broker(server().url()); },
-      .source = [](const std::string& name) { return queue(name); },
-      .at = [](const std::string& host_port) { return broker("amqp://" + host_port); },
-      .refused = [](const std::string& name) { return queue("fixed." + name); },
-      .quiet = 200ms,
-  });
-}
+conformance::kit_ptr kit() { return queue_kit("amqp_artemis", server, 200ms); }
 
 conformance::kit_ptr transactional_kit() {
   return conformance::kit_of<broker, queue, transactional_publish>({

@@ -2,6 +2,7 @@
 // -D MILLRACE_KILL_SERVERS=ON.
 #include "support/client.hpp"
 #include "support/live_server.hpp"
+#include "support/take_all.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,12 +40,7 @@ TEST(amqp_killed, a_killed_server_loses_nothing_that_was_accepted) {
     m->release();
   own.start();
   ASSERT_TRUE(to.told("resumed", 40s));
-  while (!accepted.empty()) {
-    incoming* const m = to.next();
-    ASSERT_NE(m, nullptr) << accepted.size() << " are missing";
-    accepted.erase(text_of(m));
-    EXPECT_TRUE(settle(m));
-  }
+  ASSERT_NO_FATAL_FAILURE(take_all(to, std::move(accepted)));
   EXPECT_TRUE(c.send(*port, address, "after"));
 }
 

@@ -3,6 +3,8 @@
 #include "support/client.hpp"
 #include "support/cut_everywhere.hpp"
 #include "support/live_server.hpp"
+#include "support/queue_kit.hpp"
+#include "support/take_all.hpp"
 
 #include <millrace/testing/conformance_gtest.hpp>
 
@@ -220,36 +222,11 @@ TEST(amqp_rhea, a_stopped_server_bounds_the_publish_and_loses_nothing) {
     old->release();
   own.thaw();
   ASSERT_TRUE(to.told("resumed"));
-  while (!accepted.empty()) {
-    incoming* const m = to.next();
-    ASSERT_NE(m, nullptr) << accepted.size() << " are missing";
-    accepted.erase(text_of(m));
-    EXPECT_TRUE(settle(m));
-  }
+  ASSERT_NO_FATAL_FAILURE(take_all(to, std::move(accepted)));
   EXPECT_TRUE(c.send(*port, address, "after"));
 }
 
-conformance::kit_ptr kit() {
-  return conformance::kit_of<broker, queue>({
-      .name = "amqp_rhea",
-      .mode = conformance::run_mode::live,
-      .can = {.settles = true,
-              .requeues = true,
-              .counts_deliveries = true,
-              .redelivers_unsettled = true,
-              .groups = true,
-              .shared = true,
-              .stores = true,
-              .requests = true},
-      .make = [] { return broker(server().url()); },
-      .source = [](const std::string& name) { return queue(name); },
-      .at = [](const std::string& host_port) { return broker("amqp://" + host_port); },
-      .refused = [](const std::string& name) { return queue("fixed." + name); },
-      .quiet = 100ms,
-  });
-}
-
-[[maybe_unused]] const bool registered = conformance::register_checks({kit()});
+[[maybe_unused]] const bool registered = conformance::register_checks({queue_kit("amqp_rhea", server, 100ms)});
 
 } // namespace
 } // namespace millrace::amqp::testing
