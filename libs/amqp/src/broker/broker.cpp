@@ -14,7 +14,7 @@ using detail::meeting_point;
 
 result<void> check(const detail::broker_settings& settings) {
   if (settings.max_frame_size < 512) return fail(errc::connect, "max_frame_size is at least 512");
-  if (settings.container_id.empty()) return fail(errc::connect, "the container id is empty");
+  if (settings.container_id && settings.container_id->empty()) return fail(errc::connect, "the container id is empty");
   return {};
 }
 

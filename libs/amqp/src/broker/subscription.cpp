@@ -33,6 +33,8 @@ class subscription final : public subscription_port {
 task<open_result> open_subscription(std::shared_ptr<hub> shared, source_spec source, sink& to) {
   if (auto checked = source.check(); !checked) co_return fail(std::move(checked).error());
   const std::string place = "address '" + source.address + "'";
+  if (!source.durable_name.empty() && !shared->settings.container_id)
+    co_return fail(errc::invalid_address, place + ": a durable subscription needs a container_id of the broker's");
   const auto seat = std::make_shared<consumer_seat>(shared, std::move(source));
   const auto c = std::make_shared<consumer>(seat, to);
   seat->owner = c;

@@ -50,7 +50,7 @@ task<result<bool>> connection::shutdown() {
 }
 
 std::string connection::link_name(const char* role) {
-  return hub_->settings.container_id + "-" + role + "-" + std::to_string(++link_sequence_);
+  return hub_->link_prefix + "-" + role + "-" + std::to_string(++link_sequence_);
 }
 
 void connection::remove(consumer& c) noexcept {

@@ -21,7 +21,7 @@ void connection::dial_next() {
   state_ = state::dialling;
   if (!first_) attempt_due_ = hub_->clock.now() + hub_->settings.connect_timeout;
   engine_ = std::make_unique<engine>();
-  engine_->open(hub_->settings, target_.login, target_.hosts[host_].host);
+  engine_->open(hub_->settings, hub_->container_id, target_.login, target_.hosts[host_].host);
   io_->dial(target_.hosts[host_]);
 }
 

@@ -32,7 +32,7 @@ pn_link_t* consumer::make_link(connection& c) {
   const std::string& durable = seat_->source.durable_name;
   const std::string name = durable.empty() ? c.link_name("receiver") : durable;
   pn_link_t* const made = pn_receiver(session_, name.c_str());
-  describe_source(made, seat_->source);
+  describe_source(made, seat_->source, c.peer());
   return made;
 }
 
@@ -44,6 +44,7 @@ void consumer::open(connection& c) {
 
 void consumer::on_open(connection& c) {
   const peer_facts& peer = c.peer();
+  if (!seat_->source.selector.empty() && !selects(link(), peer)) return refuse_unfiltered(c);
   seat_->counts.store(peer.counts_deliveries(), std::memory_order_relaxed);
   {
     const std::scoped_lock lock(seat_->shared->mutex);
@@ -60,6 +61,13 @@ void consumer::on_open(connection& c) {
   pn_link_flow(link(), static_cast<int>(seat_->source.credit));
   if (first_) std::exchange(first_, nullptr)->done.set();
   if (std::exchange(interrupted_, false)) sink_->resumed();
+}
+
+/// Everything would come, as if it had been selected.
+void consumer::refuse_unfiltered(connection& c) {
+  abandon();
+  leave_session(c);
+  lost(c, error(errc::attach, place() + ": the peer does not filter by selectors"), true);
 }
 
 /// Moves what has arrived of `d`; true: it is whole.
@@ -182,10 +190,13 @@ void consumer::end_session() {
   pn_session_close(session_);
 }
 
-void consumer::on_lost(connection& c, error why, bool was_open) {
+void consumer::leave_session(connection& c) {
   end_session();
-  if (session_ != nullptr) c.forget_session(session_);
-  session_ = nullptr;
+  if (session_ != nullptr) c.forget_session(std::exchange(session_, nullptr));
+}
+
+void consumer::on_lost(connection& c, error why, bool was_open) {
+  leave_session(c);
   const bool for_good = !was_open && c.is_for_good(why.server_text());
   lost(c, std::move(why), for_good);
 }
@@ -243,9 +254,7 @@ std::optional<time_point> consumer::tick(connection& c, time_point now) {
   due_.reset();
   if (first_) {
     abandon();
-    end_session();
-    c.forget_session(session_);
-    session_ = nullptr;
+    leave_session(c);
     finish_first(c, error(errc::timeout, place() + ": the peer did not answer the attach"));
   } else if (phase_ == phase::waiting && c.is_ready()) {
     open(c);

@@ -60,7 +60,9 @@ class consumer final : public link_end {
  private:
   enum class phase : std::uint8_t { idle, opening, consuming, waiting, stopped };
   void open(connection& c);
+  void refuse_unfiltered(connection& c);
   void end_session();
+  void leave_session(connection& c);
   void close_gate() noexcept;
   void lost(connection& c, error why, bool for_good);
   void finish_first(connection& c, error why);

@@ -54,12 +54,13 @@ engine::engine() { pn_connection_driver_init(&driver_, nullptr, nullptr); }
 
 engine::~engine() { pn_connection_driver_destroy(&driver_); }
 
-void engine::open(const broker_settings& settings, const std::optional<login>& in_url, const std::string& host) {
+void engine::open(const broker_settings& settings, const std::string& container_id, const std::optional<login>& in_url,
+                  const std::string& host) {
   pn_connection_t* const connection = driver_.connection;
   pn_transport_t* const transport = driver_.transport;
   const sasl profile = profile_of(settings, in_url);
   const std::string& name = settings.virtual_host.empty() ? host : settings.virtual_host;
-  pn_connection_set_container(connection, settings.container_id.c_str());
+  pn_connection_set_container(connection, container_id.c_str());
   pn_connection_set_hostname(connection, name.c_str());
   pn_sasl_t* const login = pn_sasl(transport);
   pn_sasl_allowed_mechs(login, mechanism_of(profile.how()));
@@ -115,6 +116,8 @@ peer_facts engine::peer() const {
   if (properties == nullptr) return facts;
   facts.product = property(properties, "product");
   facts.version = property(properties, "version");
+  facts.queue_prefix = property(properties, "queue-prefix");
+  facts.topic_prefix = property(properties, "topic-prefix");
   return facts;
 }
 

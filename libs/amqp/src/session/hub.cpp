@@ -2,10 +2,19 @@
 
 #include "session/sender.hpp"
 
+#include <random>
+
 namespace millrace::amqp::detail {
+namespace {
+
+std::string with_random_part(const std::string& name) { return name + "-" + std::to_string(std::random_device{}()); }
+
+} // namespace
 
 hub::hub(runtime& rt, broker_settings s, std::shared_ptr<transport> io)
-    : clock(rt), settings(std::move(s)), entries(settings.waiting_publishes), io_(std::move(io)) {}
+    : clock(rt), settings(std::move(s)), container_id(settings.container_id.value_or(with_random_part("millrace"))),
+      link_prefix(settings.container_id ? with_random_part(container_id) : container_id),
+      entries(settings.waiting_publishes), io_(std::move(io)) {}
 
 hub::~hub() = default;
 

@@ -50,6 +50,10 @@ class hub {
 
   runtime& clock;
   const broker_settings settings;
+  const std::string container_id;
+  /// How the names of links begin. Peers know a link by the container and its name (2.6.1 of the standard): two
+  /// processes with one container id must not take each other's.
+  const std::string link_prefix;
 
   std::mutex mutex;
   // Guarded by the mutex.

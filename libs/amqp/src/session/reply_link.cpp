@@ -55,7 +55,7 @@ task<result<reply_message>> reply_link::request(node_kind kind, std::string dest
   std::string correlation;
   {
     const std::scoped_lock lock(hub_->mutex);
-    correlation = hub_->settings.container_id + "-corr-" + std::to_string(++last_id_);
+    correlation = hub_->container_id + "-corr-" + std::to_string(++last_id_);
     pending_.emplace(correlation, waiter);
   }
   message.reply_to = *reply_to;

@@ -20,7 +20,7 @@ sender::sender(hub& shared, std::string address, node_kind kind)
 pn_link_t* sender::make_link(connection& c, pn_session_t* session) {
   c.make_room();
   pn_link_t* const made = pn_sender(session, c.link_name("sender").c_str());
-  describe_target(made, address_, kind_);
+  describe_target(made, address_, kind_, c.peer());
   return made;
 }
 

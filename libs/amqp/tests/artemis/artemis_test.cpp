@@ -58,7 +58,7 @@ TEST(amqp_artemis, A2_A3_A5_outcomes_and_counts) {
   EXPECT_EQ(m->delivery_count(), 2U);
   EXPECT_TRUE(settle(m, settlement_kind::drop));
   s.send("two");
-  EXPECT_EQ(text_of(s.to.next()), "two");
+  EXPECT_EQ(taken_text(s.to.next()), "two");
   s.subscribed->reset();
   const auto closed = s.c.shutdown();
   ASSERT_TRUE(closed) << closed.error().message();
@@ -231,7 +231,7 @@ TEST(amqp_artemis, transactions_are_all_or_nothing) {
   ASSERT_TRUE(next);
   ASSERT_TRUE(post(**next, s.address, "6"));
   ASSERT_TRUE(sync_wait((*next)->commit()));
-  EXPECT_EQ(text_of(s.to.next()), "6");
+  EXPECT_EQ(taken_text(s.to.next()), "6");
 }
 
 /// Scenario 20: the server refuses, with its words.
@@ -303,7 +303,7 @@ TEST(amqp_artemis, A2_tls_verifies_the_server) {
   ASSERT_TRUE(open);
   const std::string large(200'000, 'x');
   ASSERT_TRUE(trusting.send(*trusting.pair(publish()), address, large));
-  EXPECT_EQ(text_of(to.next()), large);
+  EXPECT_EQ(taken_text(to.next()), large);
   client stranger{broker(url)};
   ASSERT_FALSE(stranger.connected());
   EXPECT_NE(stranger.failure().message().find("TLS"), std::string::npos) << stranger.failure().message();

@@ -82,6 +82,13 @@ inline std::string text_of(const incoming* m) {
   return m == nullptr ? "(nothing)" : std::string(as_text(m->payload()));
 }
 
+/// The text of a message that is acknowledged with it.
+inline std::string taken_text(incoming* m) {
+  std::string text = text_of(m);
+  (void)settle(m);
+  return text;
+}
+
 /// A publish that a test awaits or leaves under way.
 struct sent_message {
   sent_message(publish_port& to, runtime& clock, const outgoing& message) : op(&clock) { to.publish(message, op); }

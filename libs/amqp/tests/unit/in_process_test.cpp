@@ -31,6 +31,8 @@ class holding_sink final : public sink {
 
 struct inside {
   explicit inside(broker b = broker("amqp://nowhere")) : connected(rt.drive(std::move(b).connect_in_process(rt))) {}
+  /// What was posted is kept until it has run.
+  ~inside() { (void)rt.run(); }
   template <class Source> open_result open(const Source& source, sink& to) {
     return rt.drive(connected->open(source, to, open_options()));
   }

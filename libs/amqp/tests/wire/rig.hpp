@@ -61,6 +61,10 @@ inline detail::broker_settings patient() {
 struct rig {
   explicit rig(peer_script s = {}, detail::broker_settings settings = patient(), std::string url = "amqp://one,two")
       : script(std::move(s)), options(std::move(settings)), address(std::move(url)) {}
+  /// What was posted is kept until it has run.
+  ~rig() { (void)rt.run(); }
+  rig(const rig&) = delete;
+  rig& operator=(const rig&) = delete;
 
   result<void> connect() {
     auto to = detail::parse_url(address);

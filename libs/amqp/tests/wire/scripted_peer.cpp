@@ -59,7 +59,10 @@ void put_properties(pn_connection_t* c, const peer_script& script) {
   pn_data_t* const map = pn_connection_properties(c);
   pn_data_put_map(map);
   pn_data_enter(map);
-  for (const auto& [name, value] : {std::pair{"product", &script.product}, std::pair{"version", &script.version}}) {
+  for (const auto& [name, value] :
+       {std::pair{"product", &script.product}, std::pair{"version", &script.version},
+        std::pair{"queue-prefix", &script.queue_prefix}, std::pair{"topic-prefix", &script.topic_prefix}}) {
+    if (value->empty()) continue;
     pn_data_put_symbol(map, pn_bytes(std::string_view(name).size(), name));
     pn_data_put_string(map, pn_bytes(value->size(), value->data()));
   }

@@ -24,6 +24,8 @@ struct peer_script {
   std::string mechanisms = "ANONYMOUS PLAIN";
   std::string product;
   std::string version;
+  std::string queue_prefix; ///< as ActiveMQ Classic announces them
+  std::string topic_prefix;
   unsigned idle_timeout = 0;
   std::uint64_t max_message_size = 0;
   int credit = 100;

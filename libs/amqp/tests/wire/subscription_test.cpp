@@ -335,7 +335,9 @@ TEST(amqp_subscription, at_most_once_settles_on_receipt) {
 
 /// A durable subscription is let go, not closed, and has a link name of its own.
 TEST(amqp_subscription, a_durable_topic_keeps_its_name_and_its_state) {
-  rig r;
+  detail::broker_settings settings = patient();
+  settings.container_id = "audits";
+  rig r({}, settings);
   ASSERT_TRUE(r.connect());
   recording_sink to;
   const auto open = r.open(topic("news").durable("audit"), to);
@@ -346,6 +348,19 @@ TEST(amqp_subscription, a_durable_topic_keeps_its_name_and_its_state) {
   EXPECT_EQ(pn_terminus_get_durability(pn_link_remote_source(link)), PN_DELIVERIES);
   ASSERT_TRUE(r.shutdown());
   EXPECT_EQ(pn_link_state(link) & PN_REMOTE_CLOSED, 0); // it was detached
+}
+
+/// It belongs to the container: under the random name of a default it would be another one after each start.
+TEST(amqp_subscription, A3_a_durable_topic_without_a_container_id_is_refused_without_io) {
+  rig r;
+  ASSERT_TRUE(r.connect());
+  (void)r.seen();
+  recording_sink to;
+  const auto open = r.open(topic("news").durable("audit"), to);
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error(), amqp::errc::invalid_address);
+  EXPECT_NE(open.error().message().find("container_id"), std::string::npos) << open.error().message();
+  EXPECT_TRUE(r.seen().empty());
 }
 
 } // namespace

@@ -80,7 +80,9 @@ class broker {
   /// Wins over a login in the URL.
   broker& with_sasl(sasl profile) & { return settings_.login = std::move(profile), *this; }
   broker&& with_sasl(sasl profile) && { return std::move(with_sasl(std::move(profile))); }
-  /// What consoles show, and the beginning of link names. With durable subscriptions: unique. Default "millrace".
+  /// What consoles show, and the beginning of link names. A durable subscription belongs to it and needs one; each
+  /// running process needs its own where the peer takes it for an identity (ActiveMQ Classic). Default: "millrace" and
+  /// a random part.
   broker& container_id(std::string id) & { return settings_.container_id = std::move(id), *this; }
   broker&& container_id(std::string id) && { return std::move(container_id(std::move(id))); }
   /// The host name in `open`, which some peers take for a tenant; default: the host of the URL.

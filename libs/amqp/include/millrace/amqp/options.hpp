@@ -69,7 +69,7 @@ namespace detail {
 struct broker_settings {
   std::string url;
   std::optional<amqp::sasl> login;
-  std::string container_id = "millrace";
+  std::optional<std::string> container_id; ///< unset: "millrace" and a random part
   std::string virtual_host;
   tls_options tls;
   duration idle_timeout = std::chrono::seconds(60);
