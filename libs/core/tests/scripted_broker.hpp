@@ -2,6 +2,8 @@
 
 #include "support.hpp"
 
+#include <millrace/confirmation.hpp>
+
 #include <map>
 #include <memory>
 
@@ -29,6 +31,7 @@ class scripted_message final : public incoming {
   bool delays() const noexcept override;
   result<void> settle(settlement how) noexcept override;
   void release() noexcept override;
+  std::shared_ptr<confirmation> confirmation_of_settlement() override;
 
   std::uint32_t deliveries = 0;
 
@@ -49,6 +52,9 @@ class script {
   bool counts = false;
   bool delays = false;
   bool redelivers = true;
+  bool confirms = false; ///< settlements are answered later, by whoever takes them out of `unconfirmed`
+  runtime* clock = nullptr;
+  std::vector<std::shared_ptr<confirmation>> unconfirmed;
   std::function<result<void>(settlement)> on_settle = [](settlement) { return result<void>{}; };
   std::function<result<receipt>(const outgoing&)> on_publish = [](const outgoing&) { return receipt{}; };
   std::function<result<void>()> on_connect = [] { return result<void>{}; };
@@ -118,6 +124,11 @@ inline void scripted_message::release() noexcept {
   owner_->journal.emplace_back("release");
   if (!settled_) ++owner_->released_unsettled;
   if (std::exchange(settled_, std::nullopt) == settlement_kind::retry) owner_->hand_over(*this);
+}
+
+inline std::shared_ptr<confirmation> scripted_message::confirmation_of_settlement() {
+  if (!owner_->confirms) return nullptr;
+  return owner_->unconfirmed.emplace_back(std::make_shared<confirmation>(*owner_->clock));
 }
 
 class scripted_topic {
@@ -221,8 +232,9 @@ class scripted_broker {
   using connected_type = scripted_connection;
   explicit scripted_broker(std::shared_ptr<script> s) : script_(std::move(s)) {}
   [[nodiscard]] std::string describe() const { return script_->name; }
-  task<result<scripted_connection>> connect(runtime& /*rt*/) && {
+  task<result<scripted_connection>> connect(runtime& rt) && {
     const auto s = script_;
+    s->clock = &rt;
     s->journal.push_back("connect " + s->name);
     auto connected = s->on_connect();
     if (!connected) co_return fail(std::move(connected).error());

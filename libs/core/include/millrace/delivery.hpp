@@ -1,6 +1,8 @@
 #pragma once
 
+#include <millrace/confirmation.hpp>
 #include <millrace/incoming.hpp>
+#include <millrace/task.hpp>
 
 #include <utility>
 
@@ -42,6 +44,14 @@ class delivery {
     m->release();
     return settled;
   }
+  /// The same, and waits for the broker's own answer where that comes later (exactly-once Pub/Sub): then an error says
+  /// that the message comes again.
+  [[nodiscard]] task<result<void>> settle_confirmed(settlement how) && {
+    auto later = message_->confirmation_of_settlement();
+    auto settled = std::move(*this).settle(how);
+    if (!settled) later.reset();
+    return confirmed(std::move(settled), std::move(later));
+  }
   [[nodiscard]] result<void> ack() && { return std::move(*this).settle({settlement_kind::ack, {}}); }
   [[nodiscard]] result<void> retry() && { return std::move(*this).settle({settlement_kind::retry, {}}); }
   [[nodiscard]] result<void> retry_after(duration d) && {
@@ -50,6 +60,11 @@ class delivery {
   [[nodiscard]] result<void> drop() && { return std::move(*this).settle({settlement_kind::drop, {}}); }
 
  private:
+  static task<result<void>> confirmed(result<void> settled, std::shared_ptr<confirmation> later) {
+    if (!settled) co_return settled;
+    settled = co_await confirmation::answer(std::move(later));
+    co_return settled;
+  }
   void release() noexcept {
     if (message_ != nullptr) std::exchange(message_, nullptr)->release();
   }

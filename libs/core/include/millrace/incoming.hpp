@@ -7,9 +7,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace millrace {
+
+class confirmation;
 
 /// What becomes of a message at its broker.
 enum class settlement_kind : std::uint8_t {
@@ -69,6 +72,9 @@ class incoming {
   /// Hands the settlement to the transport; must not block. `errc::unsupported`: there is no such settlement here;
   /// `errc::closed`: the connection it came from is gone; anything else: the broker still holds the message.
   [[nodiscard]] virtual result<void> settle(settlement how) noexcept = 0;
+  /// For a caller that must know when the broker has the settlement, asked before `settle`: what tells, once `settle`
+  /// has answered success, and after the release too. Null: the answer of `settle` says it all.
+  [[nodiscard]] virtual std::shared_ptr<confirmation> confirmation_of_settlement() { return nullptr; }
   /// The last call: gives the storage back. An unsettled message returns to the broker, where the broker can redeliver.
   virtual void release() noexcept = 0;
 

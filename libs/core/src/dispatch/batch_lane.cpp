@@ -179,23 +179,25 @@ task<void> batch_lane::settle_elements() {
     auto sent = co_await send_batch_replies(loop_->plan(), *call_);
     if (!sent) failed_ = reply_failed(*loop_, sent.error());
   }
+  auto hooks = batch_hooks();
+  batch_settlement whole;
   const std::uint64_t number = loop_->next_call();
   for (std::size_t i = 0; i < elements_.size(); ++i) {
     ending how = element_ending(i);
     how.call = number;
     how.batch_size = elements_.size();
+    if (hooks != nullptr) how.whole = &whole;
     if (settle_at_once(*loop_, *elements_[i], how)) continue;
     co_await settle_element(*loop_, *elements_[i], std::move(how));
   }
-  if (failed_) co_return;
-  // The whole batch is settled: its own continuations run once.
-  run_continuations(*loop_, call_->answer().take_continuations(), call_->answer().kind());
-  auto hooks = call_->take_hooks();
-  while (hooks) {
-    auto rest = std::move(hooks->next);
-    if (!hooks->only) run_continuations(*loop_, std::move(hooks), call_->answer().kind());
-    hooks = std::move(rest);
-  }
+  if (hooks != nullptr) run_batch_continuations(*loop_, std::move(whole), std::move(hooks), call_->answer().kind());
+}
+
+/// Those of the answer, and those of the context that are not bound to a kind.
+std::unique_ptr<detail::settled_hook> batch_lane::batch_hooks() {
+  if (failed_) return nullptr;
+  take_over(call_->answer(), call_->take_hooks(), std::nullopt);
+  return call_->answer().take_continuations();
 }
 
 } // namespace millrace

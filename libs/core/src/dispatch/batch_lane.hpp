@@ -38,6 +38,7 @@ class batch_lane final : public worker {
   task<void> settle_elements();
   [[nodiscard]] ending element_ending(std::size_t i);
   [[nodiscard]] bool all_plain() const noexcept;
+  [[nodiscard]] std::unique_ptr<detail::settled_hook> batch_hooks();
 
   struct deadline_timer : timer {
     explicit deadline_timer(batch_lane& self) noexcept;

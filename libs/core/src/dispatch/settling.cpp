@@ -2,6 +2,7 @@
 
 #include "dispatch/subscription_loop.hpp"
 
+#include <millrace/confirmation.hpp>
 #include <millrace/log.hpp>
 
 #include <memory>
@@ -33,8 +34,7 @@ task<void> run_hook(runtime& rt, std::unique_ptr<detail::settled_hook> hook) {
   co_await hook->run();
 }
 
-} // namespace
-
+/// Starts the continuations that match, on their own.
 void run_continuations(subscription_loop& loop, std::unique_ptr<detail::settled_hook> hook, settlement_kind kind) {
   while (hook) {
     auto next = std::move(hook->next);
@@ -43,6 +43,45 @@ void run_continuations(subscription_loop& loop, std::unique_ptr<detail::settled_
                                            "a continuation after a settlement");
     }
     hook = std::move(next);
+  }
+}
+
+/// A refusal is in health and in the log: the broker tells its sink.
+task<void> continue_when_confirmed(subscription_loop& loop, unconfirmed one) {
+  const auto taken = co_await confirmation::answer(std::move(one.answer));
+  if (taken) run_continuations(loop, std::move(one.hooks), one.kind);
+}
+
+task<void> continue_when_all_confirmed(subscription_loop& loop, batch_settlement whole,
+                                       std::unique_ptr<detail::settled_hook> hooks, settlement_kind kind) {
+  for (unconfirmed& one : whole.waiting) {
+    const auto taken = co_await confirmation::answer(std::move(one.answer));
+    if (taken)
+      run_continuations(loop, std::move(one.hooks), one.kind);
+    else
+      whole.failed = true;
+  }
+  if (!whole.failed) run_continuations(loop, std::move(hooks), kind);
+}
+
+constexpr const char* confirming = "continuations that wait for the broker's confirmation";
+
+} // namespace
+
+void run_batch_continuations(subscription_loop& loop, batch_settlement whole,
+                             std::unique_ptr<detail::settled_hook> hooks, settlement_kind kind) {
+  if (!whole.waiting.empty())
+    loop.environment().background->spawn(continue_when_all_confirmed(loop, std::move(whole), std::move(hooks), kind),
+                                         confirming);
+  else if (!whole.failed)
+    run_continuations(loop, std::move(hooks), kind);
+}
+
+void take_over(outcome& chosen, std::unique_ptr<detail::settled_hook> registered, std::optional<settlement_kind> kind) {
+  while (registered) {
+    auto rest = std::move(registered->next);
+    if (!registered->only || registered->only == kind) chosen.append(std::move(registered));
+    registered = std::move(rest);
   }
 }
 
@@ -57,19 +96,24 @@ ending reply_failed(const subscription_loop& loop, const error& why) {
 
 namespace {
 
-/// After the settlement, or after it was left.
-void settled_as(subscription_loop& loop, incoming& m, ending& how, settlement wanted, bool settled) {
-  tell(loop, m, how, wanted);
-  if (settled && how.chosen->has_continuation()) run_continuations(loop, how.chosen->take_continuations(), wanted.kind);
+/// If somebody waits for more than the hand-over.
+std::shared_ptr<confirmation> later_answer(incoming& m, const ending& how) {
+  return how.whole != nullptr || how.chosen->has_continuation() ? m.confirmation_of_settlement() : nullptr;
 }
 
-/// Both kinds of continuation run after the same settlement.
-void take_over(outcome& chosen, std::unique_ptr<detail::settled_hook> registered) {
-  while (registered) {
-    auto rest = std::move(registered->next);
-    if (!registered->only || *registered->only == chosen.kind()) chosen.append(std::move(registered));
-    registered = std::move(rest);
+/// After the settlement, or after it was left.
+void settled_as(subscription_loop& loop, incoming& m, ending& how, settlement wanted, bool settled,
+                std::shared_ptr<confirmation> later) {
+  tell(loop, m, how, wanted);
+  if (!settled) {
+    if (how.whole != nullptr) how.whole->failed = true;
+    return;
   }
+  auto hooks = how.chosen->take_continuations();
+  if (later == nullptr) return run_continuations(loop, std::move(hooks), wanted.kind);
+  unconfirmed one{std::move(later), std::move(hooks), wanted.kind};
+  if (how.whole != nullptr) return how.whole->waiting.push_back(std::move(one));
+  loop.environment().background->spawn(continue_when_confirmed(loop, std::move(one)), confirming);
 }
 
 bool wants_reply(invocation& call, const ending& how) {
@@ -87,15 +131,18 @@ bool settle_at_once(subscription_loop& loop, incoming& m, ending& how) {
   }
   const settlement wanted{how.chosen->kind(), how.chosen->delay()};
   if (wanted.kind != settlement_kind::ack && wanted.kind != settlement_kind::drop) return false;
-  settled_as(loop, m, how, wanted, loop.retries().settle_plainly(m, wanted));
+  auto later = later_answer(m, how);
+  const bool settled = loop.retries().settle_plainly(m, wanted);
+  settled_as(loop, m, how, wanted, settled, std::move(later));
   return true;
 }
 
 task<void> settle_element(subscription_loop& loop, incoming& m, ending how) {
   if (settle_at_once(loop, m, how)) co_return;
   const settlement wanted{how.chosen->kind(), how.chosen->delay()};
+  auto later = later_answer(m, how);
   const bool settled = co_await loop.retries().apply(m, wanted, how.text);
-  settled_as(loop, m, how, wanted, settled);
+  settled_as(loop, m, how, wanted, settled, std::move(later));
 }
 
 task<void> settle_call(subscription_loop& loop, invocation& call, incoming& m, ending how, reply_publish* begun) {
@@ -107,7 +154,7 @@ task<void> settle_call(subscription_loop& loop, invocation& call, incoming& m, e
     auto sent = co_await reply;
     if (!sent) how = reply_failed(loop, sent.error());
   }
-  if (how.chosen) take_over(*how.chosen, call.take_hooks());
+  if (how.chosen) take_over(*how.chosen, call.take_hooks(), how.chosen->kind());
   if (settle_at_once(loop, m, how)) co_return;
   co_await settle_element(loop, m, std::move(how));
 }

@@ -3,6 +3,9 @@
 #include "dispatch/replies.hpp"
 #include "dispatch/worker.hpp"
 
+#include <memory>
+#include <optional>
+
 namespace millrace {
 
 /// Ends the message of a call that needs more than a plain acknowledgement: its reply, the retry rules, the settlement,
@@ -18,7 +21,13 @@ task<void> settle_element(subscription_loop& loop, incoming& m, ending how);
 /// A reply that was not published: its message is delivered again.
 [[nodiscard]] ending reply_failed(const subscription_loop& loop, const error& why);
 
-/// Starts the continuations that match, on their own.
-void run_continuations(subscription_loop& loop, std::unique_ptr<detail::settled_hook> hook, settlement_kind kind);
+/// Both kinds of continuation run after the same settlement: those that the context has for this kind, or for any, join
+/// the outcome's own.
+void take_over(outcome& chosen, std::unique_ptr<detail::settled_hook> registered, std::optional<settlement_kind> kind);
+
+/// Starts the continuations of a whole batch, on their own, once the broker has all its settlements; none if one was
+/// refused.
+void run_batch_continuations(subscription_loop& loop, batch_settlement whole,
+                             std::unique_ptr<detail::settled_hook> hooks, settlement_kind kind);
 
 } // namespace millrace

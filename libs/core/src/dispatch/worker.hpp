@@ -7,12 +7,27 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace millrace {
 
 class subscription_loop; // NOLINT(cppcoreguidelines-virtual-class-destructor): it is final
+
+/// Continuations that wait for the broker's answer to a settlement.
+struct unconfirmed {
+  std::shared_ptr<confirmation> answer;
+  std::unique_ptr<detail::settled_hook> hooks; ///< null: only the batch waits
+  settlement_kind kind = settlement_kind::ack;
+};
+
+/// What the continuations of a whole batch depend on.
+struct batch_settlement {
+  std::vector<unconfirmed> waiting;
+  bool failed = false; ///< an element's settlement was refused at once
+};
 
 /// How one message ended, before it is settled.
 struct ending {
@@ -22,6 +37,7 @@ struct ending {
   bool stops_service = false;
   std::uint64_t call = 0; ///< of a batch: its number; 0: to be numbered
   std::size_t batch_size = 1;
+  batch_settlement* whole = nullptr; ///< of an element: its batch, if somebody waits for that
 };
 
 /// One of the registration's workers: handles what its loop gives it, one step at a time, and continues on the runtime

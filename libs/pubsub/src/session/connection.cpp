@@ -19,7 +19,7 @@ result<topic_publisher*> connection::topic(std::string_view written) {
   result<std::string> full = full_name(resource::topic, settings_.project, written);
   if (!full) return fail(error(make_error_code(errc::publish), full.error().context()));
   auto& publisher = topics_[*full];
-  if (publisher == nullptr) publisher = std::make_shared<topic_publisher>(shared_from_this(), *full);
+  if (publisher == nullptr) publisher = std::make_shared<topic_publisher>(*this, *full);
   if (closed()) publisher->close();
   return written_.emplace(std::string(written), publisher).first->second.get();
 }

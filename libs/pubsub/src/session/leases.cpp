@@ -97,18 +97,19 @@ error leases::closed_error() const {
 result<void> leases::settle(pull_delivery& d, settlement how) noexcept {
   if (shared_->closed()) return fail(closed_error());
   const bool at_cap = cap_ != 0 && d.delivery_count() >= cap_;
+  auto told = d.take_confirmation();
   switch (how.kind) {
   case settlement_kind::retry_after:
-    if (how.delay > duration::zero()) return delay(d, how.delay);
-    nack(d);
+    if (how.delay > duration::zero()) return delay(d, how.delay, told);
+    nack(d, std::move(told));
     return {};
   case settlement_kind::retry:
-    nack(d);
+    nack(d, std::move(told));
     return {};
   case settlement_kind::drop:
     // At the declared limit it is the refusal that carries the message to the dead-letter topic (pubsub 5).
     if (at_cap) {
-      nack(d);
+      nack(d, std::move(told));
       return {};
     }
     break;
@@ -116,15 +117,23 @@ result<void> leases::settle(pull_delivery& d, settlement how) noexcept {
     break;
   }
   if (!settled(d)) return fail(closed_error());
-  settlements_->acknowledge(d.ack_id());
+  settlements_->acknowledge(d.ack_id(), std::move(told));
   return {};
 }
 
-void leases::nack(pull_delivery& d) noexcept {
-  if (settled(d)) settlements_->modify(d.ack_id(), 0);
+std::shared_ptr<confirmation> leases::make_confirmation() const {
+  if (!exactly_once_.load(std::memory_order_relaxed)) return nullptr;
+  return std::make_shared<confirmation>(shared_->clock());
 }
 
-result<void> leases::delay(pull_delivery& d, duration by) noexcept {
+void leases::nack(pull_delivery& d, told_later told) noexcept {
+  if (settled(d))
+    settlements_->modify(d.ack_id(), 0, std::move(told));
+  else if (told != nullptr)
+    told->confirm(); // somebody else has sent it back
+}
+
+result<void> leases::delay(pull_delivery& d, duration by, const told_later& told) noexcept {
   if (by > max_lease_) {
     const auto seconds = [](duration t) { return std::to_string(std::chrono::ceil<std::chrono::seconds>(t).count()); };
     return fail(errc::delay_beyond_lease, "subscription '" + full_name_ + "': retry_after of " + seconds(by) +
@@ -132,6 +141,7 @@ result<void> leases::delay(pull_delivery& d, duration by) noexcept {
   }
   const std::lock_guard lock(mutex_);
   if (!d.become(state::delayed)) return fail(closed_error());
+  if (told != nullptr) told->confirm(); // it is held here: nobody can refuse that
   d.block().hold(1);
   const time_point due = shared_->clock().now() + by;
   delayed_.emplace(due, &d);

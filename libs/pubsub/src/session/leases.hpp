@@ -38,6 +38,10 @@ class leases : public std::enable_shared_from_this<leases> {
   void give_back(pull_block& block) noexcept;
 
   [[nodiscard]] result<void> settle(pull_delivery& d, settlement how) noexcept;
+  /// Null, unless the subscription is an exactly-once one.
+  [[nodiscard]] std::shared_ptr<confirmation> make_confirmation() const;
+  /// What the stream said of its subscription.
+  void set_exactly_once(bool on) noexcept { exactly_once_.store(on, std::memory_order_relaxed); }
   void release(pull_delivery& d) noexcept;
 
   /// Everything that is held goes back, and settlements go out; false: not all were answered before `due`.
@@ -50,8 +54,8 @@ class leases : public std::enable_shared_from_this<leases> {
   [[nodiscard]] const std::string& full_name() const noexcept { return full_name_; }
 
  private:
-  [[nodiscard]] result<void> delay(pull_delivery& d, duration by) noexcept;
-  void nack(pull_delivery& d) noexcept;
+  [[nodiscard]] result<void> delay(pull_delivery& d, duration by, const told_later& told) noexcept;
+  void nack(pull_delivery& d, told_later told = nullptr) noexcept;
   /// No lease is kept any more. False: somebody else settled it.
   bool settled(pull_delivery& d) noexcept;
   void nack_held();
@@ -76,6 +80,7 @@ class leases : public std::enable_shared_from_this<leases> {
   std::weak_ptr<puller> reader_;
 
   std::atomic<bool> closed_ = false;
+  std::atomic<bool> exactly_once_ = false;
   std::mutex mutex_;
   std::vector<std::unique_ptr<pull_block>> blocks_;
   std::vector<pull_block*> free_;

@@ -13,6 +13,7 @@ void pull_delivery::load(const received_view& from) noexcept {
   payload_ = as_bytes(from.data);
   subject_ = block_.owner()->name();
   headers_ready_ = false;
+  confirmation_.reset();
   set_discarded(false);
   state_.store(state::open, std::memory_order_release);
 }
@@ -36,6 +37,11 @@ const void* pull_delivery::field(const field_id& id) {
   if (&id == &ordering_key) return view_.ordering_key.empty() ? nullptr : &view_.ordering_key;
   if (&id == &delivery_attempt) return view_.delivery_attempt == 0 ? nullptr : &view_.delivery_attempt;
   return nullptr;
+}
+
+std::shared_ptr<confirmation> pull_delivery::confirmation_of_settlement() {
+  confirmation_ = block_.owner()->make_confirmation();
+  return confirmation_;
 }
 
 result<void> pull_delivery::settle(settlement how) noexcept { return block_.owner()->settle(*this, how); }

@@ -3,6 +3,7 @@
 #include "protocol/message_codec.hpp"
 #include "transport/transport.hpp"
 
+#include <millrace/confirmation.hpp>
 #include <millrace/incoming.hpp>
 
 #include <atomic>
@@ -28,6 +29,9 @@ class pull_delivery final : public incoming {
   [[nodiscard]] const void* field(const field_id& id) override;
   [[nodiscard]] result<void> settle(settlement how) noexcept override;
   void release() noexcept override;
+  /// Of an exactly-once subscription, whose settlements may be refused when they arrive.
+  [[nodiscard]] std::shared_ptr<confirmation> confirmation_of_settlement() override;
+  [[nodiscard]] std::shared_ptr<confirmation> take_confirmation() noexcept { return std::move(confirmation_); }
 
   /// What has become of it. Only `open` and `delayed` ones are leased.
   enum class state : std::uint8_t { open, delayed, settled };
@@ -49,6 +53,7 @@ class pull_delivery final : public incoming {
   std::chrono::sys_time<std::chrono::nanoseconds> published_{};
   bool headers_ready_ = false;
   header_map headers_;
+  std::shared_ptr<confirmation> confirmation_;
 };
 
 /// The deliveries of one response, the response itself, and their common lease. Reused: in steady state a message

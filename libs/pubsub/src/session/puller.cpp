@@ -153,6 +153,7 @@ void puller::on_response(std::uint64_t stream, shared_bytes response) noexcept {
   const std::string_view bytes = response.view;
   block.fill(leases_, std::move(response));
   const response_facts facts = read_response(bytes, [&](const received_view& m) { (void)block.add(m); });
+  if (facts.has_properties) leases_->set_exactly_once(facts.exactly_once);
   if (facts.malformed) log(log_level::error, "subscription '" + leases_->full_name() + "': a malformed response");
   const std::size_t n = block.size();
   if (n > 0)

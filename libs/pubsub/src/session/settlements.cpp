@@ -50,7 +50,7 @@ settlements::settlements(std::shared_ptr<connection> shared, const std::string& 
   idle_.set();
 }
 
-void settlements::add(gathering& to, std::uint32_t seconds, method which, std::string_view ack_id) {
+void settlements::add(gathering& to, std::uint32_t seconds, method which, std::string_view ack_id, told_later told) {
   if (to.count == 0) {
     put_bytes(to.body, 1, name_);
     if (which == method::modify_ack_deadline) put_number(to.body, seconds_field, seconds);
@@ -58,21 +58,22 @@ void settlements::add(gathering& to, std::uint32_t seconds, method which, std::s
     if (!at_once_) alarm_.set(shared_->clock().now() + shared_->options().settle_delay);
   }
   put_bytes(to.body, ids_field(which), ack_id);
+  if (told != nullptr) to.awaited.push_back({std::string(ack_id), std::move(told)});
   if (++to.count >= most_ids || to.body.size() >= most_bytes) seal(to, which);
 }
 
-void settlements::acknowledge(std::string_view ack_id) {
+void settlements::acknowledge(std::string_view ack_id, told_later told) {
   lock held(mutex_);
-  if (closed_) return;
-  add(acks_, 0, method::acknowledge, ack_id);
+  if (closed_) return not_sent(told);
+  add(acks_, 0, method::acknowledge, ack_id, std::move(told));
   if (acks_.count >= enough_ || at_once_) seal(acks_, method::acknowledge);
   if (!waiting_.empty()) send_waiting(held);
 }
 
-void settlements::modify(std::string_view ack_id, std::uint32_t seconds) {
+void settlements::modify(std::string_view ack_id, std::uint32_t seconds, told_later told) {
   lock held(mutex_);
-  if (closed_) return;
-  add(changes_[seconds], seconds, method::modify_ack_deadline, ack_id);
+  if (closed_) return not_sent(told);
+  add(changes_[seconds], seconds, method::modify_ack_deadline, ack_id, std::move(told));
   if (at_once_) seal_all();
   if (!waiting_.empty()) send_waiting(held);
 }
@@ -89,6 +90,7 @@ void settlements::seal(gathering& from, method which) {
   r.which = which;
   r.body = std::make_shared<const std::string>(std::move(from.body));
   r.ids = from.count;
+  r.awaited = std::move(from.awaited);
   from = {};
   waiting_.push_back(std::move(r));
 }
@@ -134,9 +136,13 @@ void settlements::send(request r) {
 void settlements::answered(request r, const call_answer& answer) {
   std::size_t refused = 0;
   if (!answer.status.ok()) refused = take_refused(r, answer.status);
+  if (answer.status.ok())
+    for (const awaited_id& one : r.awaited)
+      one.told->confirm();
   if (refused > 0) report(r, refused, answer.status);
   lock held(mutex_);
   --in_flight_;
+  if (closed_ && !answer.status.ok()) std::ranges::for_each(r.awaited, [&](const auto& one) { not_sent(one.told); });
   if (closed_) return;
   if (!answer.status.ok() && r.ids > 0) {
     alarm_.set(r.due);
@@ -159,7 +165,28 @@ std::size_t settlements::take_refused(request& r, const call_status& status) {
   }
   if (r.ids > 0 && ++r.failures > most_failures) refused += std::exchange(r.ids, 0);
   if (r.ids > 0) r.due = shared_->clock().now() + pause_after(r.failures);
+  tell_awaited(r, said, status);
   return refused;
+}
+
+/// Those whose ids are not sent again hear what became of them.
+void settlements::tell_awaited(request& r, const refused_ids& said, const call_status& status) const {
+  const auto names = [](const std::vector<std::string>& ids, const std::string& id) {
+    return std::ranges::find(ids, id) != ids.end();
+  };
+  std::erase_if(r.awaited, [&](const awaited_id& one) {
+    const bool passing = said.empty() || names(said.transient, one.ack_id);
+    if (passing && r.ids > 0) return false;
+    if (passing || names(said.permanent, one.ack_id))
+      one.told->refuse(status_error(errc::receive, name_, status));
+    else
+      one.told->confirm();
+    return true;
+  });
+}
+
+void settlements::not_sent(const told_later& told) const {
+  if (told != nullptr) told->refuse(error(make_error_code(errc::not_connected), "subscription '" + name_ + "'"));
 }
 
 /// A lease that was not extended is told by the acknowledgement that comes too late, if one comes.
@@ -205,9 +232,10 @@ void settlements::close() noexcept {
   {
     const lock held(mutex_);
     closed_ = true;
+    seal_all();
+    for (const request& r : waiting_)
+      std::ranges::for_each(r.awaited, [&](const auto& one) { not_sent(one.told); });
     waiting_.clear();
-    acks_ = {};
-    changes_.clear();
   }
   alarm_.cancel();
 }

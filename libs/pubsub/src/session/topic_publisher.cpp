@@ -22,9 +22,9 @@ void fail_all(const std::vector<publish_operation*>& waiting, const error& why) 
 
 } // namespace
 
-topic_publisher::topic_publisher(std::shared_ptr<connection> shared, std::string full_name)
-    : shared_(std::move(shared)), name_(std::move(full_name)), routing_("topic=" + percent_encoded(name_)),
-      prefix_(topic_field(name_)), idle_(shared_->clock()), alarm_(shared_->clock(), [this] { tick(); }) {
+topic_publisher::topic_publisher(connection& shared, std::string full_name)
+    : shared_(shared), name_(std::move(full_name)), routing_("topic=" + percent_encoded(name_)),
+      prefix_(topic_field(name_)), idle_(shared.clock()), alarm_(shared.clock(), [this] { tick(); }) {
   idle_.set();
 }
 
@@ -39,7 +39,7 @@ publish_lane& topic_publisher::lane_of(std::string_view key) {
 }
 
 bool topic_publisher::fits(const publish_batch& batch, std::size_t size) const noexcept {
-  const batching& limits = shared_->options().batches;
+  const batching& limits = shared_.options().batches;
   const std::size_t messages = std::clamp<std::size_t>(limits.max_messages(), 1, most_messages);
   const std::size_t bytes = std::min(limits.max_bytes(), largest_batch);
   return batch.waiting.size() < messages && batch.bytes + size <= bytes;
@@ -49,7 +49,7 @@ void topic_publisher::append(publish_lane& lane, const outgoing_message& m, std:
   publish_batch& batch = lane.filling;
   if (batch.empty()) {
     batch.body = prefix_;
-    lane.send_at = shared_->clock().now() + shared_->options().batches.max_delay();
+    lane.send_at = shared_.clock().now() + shared_.options().batches.max_delay();
   }
   put_message(batch.body, m);
   batch.bytes += size;
@@ -60,7 +60,7 @@ void topic_publisher::publish(const outgoing_message& m, publish_operation& op) 
   const std::size_t size = encoded_size(m);
   lock held(mutex_);
   if (closed_) return op.complete_now(fail(errc::not_connected, "topic '" + name_ + "'"));
-  if (queued_bytes_ > 0 && queued_bytes_ + size > shared_->options().queued_bytes)
+  if (queued_bytes_ > 0 && queued_bytes_ + size > shared_.options().queued_bytes)
     return op.complete_now(fail(errc::queue_full, "topic '" + name_ + "'"));
   publish_lane& lane = lane_of(m.ordering_key);
   if (!lane.filling.empty() && !fits(lane.filling, size)) seal(lane, m.ordering_key);
@@ -87,12 +87,12 @@ void topic_publisher::seal(publish_lane& lane, std::string_view key) {
 /// Takes what may be sent now: with nothing under way nobody waits for company; else full requests, and what waited
 /// long enough.
 void topic_publisher::dispatch(publish_lane& lane, std::string_view key, outbox& out) {
-  const std::size_t most = key.empty() ? std::max<std::size_t>(1, shared_->options().requests) : 1;
+  const std::size_t most = key.empty() ? std::max<std::size_t>(1, shared_.options().requests) : 1;
   if (lane.in_flight == 0 && lane.ready.empty()) seal(lane, key);
   while (!lane.ready.empty() && lane.in_flight < most) {
     request_ptr r = std::move(lane.ready.front());
     lane.ready.pop_front();
-    if (r->give_up_at == time_point{}) r->give_up_at = shared_->clock().now() + shared_->options().publish_timeout;
+    if (r->give_up_at == time_point{}) r->give_up_at = shared_.clock().now() + shared_.options().publish_timeout;
     ++lane.in_flight;
     r->id = ++last_id_;
     out.push_back(attempt_of(*r));
@@ -109,7 +109,7 @@ void topic_publisher::send_all(lock& held, const outbox& out) {
 }
 
 topic_publisher::attempt topic_publisher::attempt_of(const publish_request& r) const {
-  return {r.id, r.body, std::max<duration>(r.give_up_at - shared_->clock().now(), std::chrono::milliseconds(1))};
+  return {r.id, r.body, std::max<duration>(r.give_up_at - shared_.clock().now(), std::chrono::milliseconds(1))};
 }
 
 void topic_publisher::send(const attempt& a) {
@@ -118,8 +118,8 @@ void topic_publisher::send(const attempt& a) {
   call.body = a.body;
   call.routing = routing_;
   call.bound = a.bound;
-  shared_->wire().call(
-      call, [self = shared_from_this(), id = a.id](const call_answer& answer) { self->answered(id, answer); });
+  shared_.wire().call(
+      call, [keep = shared_.shared_from_this(), this, id = a.id](const call_answer& answer) { answered(id, answer); });
 }
 
 void topic_publisher::answered(std::uint64_t id, const call_answer& answer) {
@@ -168,7 +168,7 @@ void topic_publisher::send_in_halves(lock& held, const request_ptr& r) {
 
 /// Again after a pause, or an error for all who wait: of a key also for those behind, and the key is free again.
 void topic_publisher::failed(lock& held, request_ptr r, const call_status& status) {
-  const time_point now = shared_->clock().now();
+  const time_point now = shared_.clock().now();
   const duration pause = pause_after(++r->failures);
   if (retries_publish(status.code) && now + pause < r->give_up_at) {
     r->due = now + pause;
@@ -214,11 +214,11 @@ void topic_publisher::settle_lane(std::string_view key, outbox& out) {
 }
 
 void topic_publisher::tick() noexcept {
-  const std::shared_ptr<topic_publisher> self = weak_from_this().lock();
-  if (self == nullptr) return;
+  const std::shared_ptr<connection> keep = shared_.weak_from_this().lock();
+  if (keep == nullptr) return;
   outbox out;
   lock held(mutex_);
-  const time_point now = shared_->clock().now();
+  const time_point now = shared_.clock().now();
   if (!plain_.filling.empty() && now >= plain_.send_at) seal(plain_, {});
   dispatch(plain_, {}, out);
   send_due(now, out);
@@ -278,7 +278,7 @@ std::size_t topic_publisher::give_up() noexcept {
 }
 
 task<std::size_t> topic_publisher::flush(time_point due) {
-  const auto self = shared_from_this();
+  const auto keep = shared_.shared_from_this();
   const bool flushed = co_await idle_.wait_until(due);
   (void)flushed;
   co_return give_up();

@@ -23,9 +23,10 @@ class connection;
 /// meant stands alone, so that its neighbours go through. Each ordering key has a lane of its own with one request at a
 /// time, so that nothing overtakes; when a request of a key fails for good, what waits behind it fails too, and the key
 /// is free again.
-class topic_publisher final : public std::enable_shared_from_this<topic_publisher> {
+class topic_publisher final {
  public:
-  topic_publisher(std::shared_ptr<connection> shared, std::string full_name);
+  /// The connection owns it; what is under way keeps the connection.
+  topic_publisher(connection& shared, std::string full_name);
 
   /// The message is checked already.
   void publish(const outgoing_message& m, publish_operation& op);
@@ -70,7 +71,7 @@ class topic_publisher final : public std::enable_shared_from_this<topic_publishe
   void tell_if_idle();
   [[nodiscard]] error failure(const call_status& status) const;
 
-  const std::shared_ptr<connection> shared_;
+  connection& shared_;
   const std::string name_;
   const std::string routing_;
   const std::string prefix_; ///< of every request

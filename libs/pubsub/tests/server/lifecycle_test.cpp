@@ -84,6 +84,27 @@ TEST_F(lifecycle, what_is_held_at_a_shutdown_comes_back_at_once_and_settles_no_m
   EXPECT_EQ(server.waiting(name), 1U);
 }
 
+/// A program that gives its broker up without a shutdown, while calls and a stream are under way, goes on.
+TEST_F(lifecycle, L4_a_connection_that_is_given_up_while_it_works_ends_by_itself) {
+  for (int round = 0; round < 30; ++round) {
+    client c(at(server));
+    waiting_sink seen;
+    auto port = value_of(open(c, subscription("worker"), seen));
+    many_sends sends(c);
+    for (int i = 0; i < 50; ++i)
+      sends.add("orders", "tea");
+    incoming* const held = seen.next();
+    ASSERT_NE(held, nullptr);
+    c.publisher.reset();
+    c.drop();
+    port.reset();
+    for (const auto& one : sends.wait())
+      if (!*one) EXPECT_EQ(one->error(), errc::publish) << one->error().message();
+    seen.release_all();
+    EXPECT_FALSE(ack(held));
+  }
+}
+
 TEST(connecting, nobody_there_is_an_error_that_names_the_host) {
   std::string address;
   {

@@ -304,6 +304,81 @@ TEST_F(receiving, s16_a_service_counts_the_acks_that_came_too_late_in_its_health
   value_of(running.shutdown());
 }
 
+/// The first call's acknowledgement comes too late, so what follows it is left to the second one's.
+TEST_F(receiving, s16_a_continuation_waits_until_the_service_confirmed_the_ack) {
+  fake_subscription once(subscription_name("once"), topic);
+  once.exactly_once = true;
+  server.create_subscription(once);
+  service app{{.title = "orders"}};
+  app.threads(1);
+  auto on = app.with_broker(at(server));
+  std::atomic<int> calls = 0;
+  std::atomic<int> first_continued = 0;
+  std::atomic<int> second_continued = 0;
+  std::atomic<std::size_t> outstanding_then = 1;
+  on.subscribe("once", [&](bytes_view) {
+    if (calls.fetch_add(1) == 0) {
+      server.expire_leases(once.name);
+      return millrace::ack().then([&] { ++first_continued; });
+    }
+    return millrace::ack().then([&] {
+      outstanding_then = server.outstanding(once.name);
+      ++second_continued;
+    });
+  });
+  const auto out = on.publisher();
+  auto running = value_of(app.start());
+  const auto send = [](publisher<publish> p) -> task<result<receipt>> {
+    auto sent = co_await p.text("tea").to("orders");
+    co_return sent;
+  };
+  value_of(sync_wait(send(out)));
+  EXPECT_TRUE(eventually([&] { return second_continued == 1; }));
+  EXPECT_EQ(outstanding_then, 0U);
+  EXPECT_EQ(first_continued, 0);
+  value_of(running.shutdown());
+}
+
+TEST_F(receiving, s17_whoever_waits_for_an_ack_hears_when_it_was_taken_or_that_it_never_will_be) {
+  fake_subscription once(subscription_name("once"), topic);
+  once.exactly_once = true;
+  server.create_subscription(once);
+  client c(at(server));
+  waiting_sink seen;
+  const auto port = value_of(open(c, subscription("once"), seen));
+  server.refuse_acks_for_now(2);
+  value_of(c.send("orders", "tea"));
+  value_of(sync_wait(delivery(*seen.next()).settle_confirmed({})));
+  EXPECT_EQ(server.outstanding(once.name), 0U);
+  value_of(c.send("orders", "milk"));
+  incoming* const late = seen.next();
+  ASSERT_NE(late, nullptr);
+  server.expire_leases(once.name);
+  const auto answer = sync_wait(delivery(*late).settle_confirmed({}));
+  ASSERT_FALSE(answer);
+  EXPECT_TRUE(answer.error().message().contains(once.name)) << answer.error().message();
+}
+
+TEST_F(receiving, s17_who_waits_for_an_ack_hears_of_the_shutdown_that_came_first) {
+  fake_subscription once(subscription_name("once"), topic);
+  once.exactly_once = true;
+  server.create_subscription(once);
+  client c(at(server).shutdown_timeout(300ms));
+  waiting_sink seen;
+  const auto port = value_of(open(c, subscription("once"), seen));
+  server.refuse_acks_for_now(1'000);
+  value_of(c.send("orders", "tea"));
+  delivery held(*seen.next());
+  std::promise<result<void>> heard;
+  std::thread waiting([&] { heard.set_value(sync_wait(std::move(held).settle_confirmed({}))); });
+  EXPECT_TRUE(eventually([&] { return server.calls("Acknowledge") > 0; }));
+  (void)c.shutdown();
+  waiting.join();
+  const auto answer = heard.get_future().get();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error(), errc::not_connected);
+}
+
 TEST_F(receiving, an_ack_that_is_forbidden_is_told_with_what_the_service_said) {
   client c(at(server));
   waiting_sink seen;

@@ -187,6 +187,21 @@ TEST_F(leased, s17_of_a_refused_request_only_what_is_worth_it_is_sent_again) {
   EXPECT_EQ(again.ack_ids(0), "id-1");
 }
 
+TEST_F(leased, P7_what_has_published_and_received_goes_with_its_connection) {
+  open(pubsub::subscription("worker"));
+  arrive(1);
+  EXPECT_TRUE(ack(seen.next(0ms)));
+  ASSERT_TRUE(shared->topic("orders"));
+  const std::weak_ptr<connection> gone = shared;
+  shared->abandon();
+  port.reset();
+  opening.reset();
+  wire->streams.clear();
+  shared = std::make_shared<connection>(rt, of_project("test-project"));
+  shared->attach(wire);
+  EXPECT_TRUE(gone.expired());
+}
+
 TEST_F(leased, s35_a_server_that_ignores_the_window_does_not_overrun_it) {
   open(pubsub::subscription("worker").max_outstanding(3));
   const int reads = stream().reads;

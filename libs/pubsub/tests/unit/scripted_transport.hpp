@@ -43,7 +43,7 @@ class scripted_transport final : public transport {
     return streams.back();
   }
   task<void> close(time_point) override { co_return; }
-  void abandon() noexcept override {}
+  void abandon() noexcept override { calls.clear(); }
   [[nodiscard]] deliver_from delivers_from() const noexcept override { return deliver_from::anywhere; }
 
   /// Every call that waits is answered in the same way.

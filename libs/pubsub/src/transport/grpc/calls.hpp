@@ -2,30 +2,46 @@
 
 #include <millrace/event.hpp>
 
+#include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/generic/generic_stub.h>
 
+#include <cstddef>
+#include <memory>
 #include <mutex>
 #include <unordered_set>
 
 namespace millrace::pubsub::detail {
 
-/// The calls and streams of one channel that are under way, so that a close can end them and wait for their end.
+/// One channel and what is under way on it, so that a close can end that and wait for its end. Every call holds it, and
+/// lets go of it last: a `ClientContext` holds the channel too.
 class live_calls {
  public:
-  explicit live_calls(runtime& rt) : none_(rt) { none_.set(); }
+  live_calls(runtime& rt, std::shared_ptr<grpc::Channel> channel) : stub_(std::move(channel)), none_(rt) {
+    none_.set();
+  }
+  live_calls(const live_calls&) = delete;
+  live_calls& operator=(const live_calls&) = delete;
+  ~live_calls();
 
-  /// False: closed, the call must not begin.
+  [[nodiscard]] grpc::GenericStub& stub() noexcept { return stub_; }
+
+  /// False: closed, the call must not begin. Else `remove` while the context lives and `end` after it are due.
   [[nodiscard]] bool add(grpc::ClientContext& context) {
     const std::lock_guard lock(mutex_);
     if (closed_) return false;
     contexts_.insert(&context);
+    ++under_way_;
     none_.clear();
     return true;
   }
   void remove(grpc::ClientContext& context) noexcept {
     const std::lock_guard lock(mutex_);
     contexts_.erase(&context);
-    if (contexts_.empty()) none_.set();
+  }
+  void end() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (--under_way_ == 0) none_.set();
   }
   void cancel_all() {
     const std::lock_guard lock(mutex_);
@@ -39,9 +55,11 @@ class live_calls {
   }
 
  private:
+  grpc::GenericStub stub_;
   std::mutex mutex_;
   bool closed_ = false;
   std::unordered_set<grpc::ClientContext*> contexts_;
+  std::size_t under_way_ = 0;
   event none_;
 };
 

@@ -1,5 +1,7 @@
 #include "transport/grpc/grpc_call.hpp"
 
+#include "transport/grpc/callback_scope.hpp"
+
 #include <grpcpp/support/client_callback.h>
 
 namespace millrace::pubsub::detail {
@@ -13,12 +15,21 @@ template <class Owner> grpc::ByteBuffer buffer_with(std::unique_ptr<Owner> owner
 
 /// The whole life of one call.
 struct unary_call {
-  std::shared_ptr<live_calls> calls;
+  std::shared_ptr<live_calls> calls; ///< goes last
   grpc::ClientContext context;
   grpc::ByteBuffer request;
   grpc::ByteBuffer response;
   call_done done;
+  bool counted = false;
 };
+
+void end(std::shared_ptr<unary_call> c) {
+  const auto calls = c->calls;
+  const bool counted = c->counted;
+  if (counted) calls->remove(c->context);
+  c.reset();
+  if (counted) calls->end();
+}
 
 std::string text_of(const grpc::ByteBuffer& buffer) {
   std::vector<grpc::Slice> slices;
@@ -52,25 +63,26 @@ gpr_timespec deadline_after(duration bound) {
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(bound.count(), GPR_TIMESPAN));
 }
 
-void start_call(grpc::GenericStub& stub, std::shared_ptr<live_calls> calls, const call_request& request,
-                call_done done) {
-  const auto c = std::make_shared<unary_call>();
+void start_call(std::shared_ptr<live_calls> calls, const call_request& request, call_done done) {
+  auto c = std::make_shared<unary_call>();
   c->calls = std::move(calls);
   c->done = std::move(done);
   c->request = buffer_of(request.body);
   c->context.set_deadline(deadline_after(request.bound));
   c->context.AddMetadata("x-goog-request-params", std::string(request.routing));
-  const bool counted = c->calls->add(c->context);
-  if (!counted) c->context.TryCancel(); // it ends at once, with CANCELLED
-  stub.UnaryCall(&c->context, std::string(path_of(request.which)), {}, &c->request, &c->response,
-                 [c, counted](const grpc::Status& status) {
-                   call_answer answer;
-                   answer.status = status_of(status);
-                   if (status.ok()) answer.body = text_of(c->response);
-                   c->done(std::move(answer));
-                   c->done = nullptr;
-                   if (counted) c->calls->remove(c->context);
-                 });
+  c->counted = c->calls->add(c->context);
+  if (!c->counted) c->context.TryCancel(); // it ends at once, with CANCELLED
+  unary_call& call = *c;
+  auto answered = [c = std::move(c)](const grpc::Status& status) mutable {
+    const callback_scope here;
+    call_answer answer;
+    answer.status = status_of(status);
+    if (status.ok()) answer.body = text_of(c->response);
+    c->done(std::move(answer));
+    end(std::move(c));
+  };
+  call.calls->stub().UnaryCall(&call.context, std::string(path_of(request.which)), {}, &call.request, &call.response,
+                               std::move(answered));
 }
 
 } // namespace millrace::pubsub::detail

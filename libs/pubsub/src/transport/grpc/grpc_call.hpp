@@ -3,8 +3,6 @@
 #include "transport/grpc/calls.hpp"
 #include "transport/transport.hpp"
 
-#include <grpcpp/generic/generic_stub.h>
-
 namespace millrace::pubsub::detail {
 
 /// A slice over shared bytes; nothing is copied.
@@ -16,11 +14,10 @@ namespace millrace::pubsub::detail {
 [[nodiscard]] gpr_timespec deadline_after(duration bound);
 
 /// Starts one unary call; `done` is called on a thread of gRPC.
-void start_call(grpc::GenericStub& stub, std::shared_ptr<live_calls> calls, const call_request& request,
-                call_done done);
+void start_call(std::shared_ptr<live_calls> calls, const call_request& request, call_done done);
 
-[[nodiscard]] std::shared_ptr<pull_stream> start_stream(grpc::GenericStub& stub, std::shared_ptr<live_calls> calls,
-                                                        std::string first, std::string_view routing,
+[[nodiscard]] std::shared_ptr<pull_stream> start_stream(std::shared_ptr<live_calls> calls, std::string first,
+                                                        std::string_view routing,
                                                         std::shared_ptr<stream_events> events);
 
 } // namespace millrace::pubsub::detail

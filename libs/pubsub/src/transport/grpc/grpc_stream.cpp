@@ -1,3 +1,4 @@
+#include "transport/grpc/callback_scope.hpp"
 #include "transport/grpc/grpc_call.hpp"
 
 #include <grpcpp/support/client_callback.h>
@@ -17,12 +18,12 @@ class grpc_stream final : public pull_stream,
   grpc_stream(std::shared_ptr<live_calls> calls, std::shared_ptr<stream_events> events)
       : calls_(std::move(calls)), events_(std::move(events)) {}
 
-  void start(grpc::GenericStub& stub, std::string first, std::string_view routing) {
+  void start(std::string first, std::string_view routing) {
     self_ = shared_from_this();
     context_.AddMetadata("x-goog-request-params", std::string(routing));
     counted_ = calls_->add(context_);
     if (!counted_) context_.TryCancel();
-    stub.PrepareBidiStreamingCall(&context_, std::string(path_of(method::streaming_pull)), {}, this);
+    calls_->stub().PrepareBidiStreamingCall(&context_, std::string(path_of(method::streaming_pull)), {}, this);
     writing_ = buffer_of(std::move(first));
     busy_ = true;
     StartWrite(&writing_);
@@ -63,10 +64,12 @@ class grpc_stream final : public pull_stream,
   }
 
   void OnReadInitialMetadataDone(bool ok) override {
+    const callback_scope here;
     if (ok) events_->on_opened();
   }
 
   void OnReadDone(bool ok) override {
+    const callback_scope here;
     {
       const std::lock_guard lock(mutex_);
       reading_ = false;
@@ -77,6 +80,7 @@ class grpc_stream final : public pull_stream,
   }
 
   void OnWriteDone(bool ok) override {
+    const callback_scope here;
     if (ok && !std::exchange(sent_, true)) events_->on_sent();
     const std::lock_guard lock(mutex_);
     busy_ = false;
@@ -84,10 +88,14 @@ class grpc_stream final : public pull_stream,
   }
 
   void OnDone(const grpc::Status& status) override {
-    const std::shared_ptr<grpc_stream> last = std::move(self_);
+    const callback_scope here;
+    const auto calls = calls_;
+    const bool counted = counted_;
     events_->on_closed(status_of(status));
     events_.reset();
-    if (counted_) calls_->remove(context_);
+    if (counted) calls->remove(context_);
+    std::exchange(self_, nullptr).reset();
+    if (counted) calls->end();
   }
 
  private:
@@ -113,7 +121,7 @@ class grpc_stream final : public pull_stream,
     return {std::move(slice), view};
   }
 
-  std::shared_ptr<live_calls> calls_;
+  std::shared_ptr<live_calls> calls_; ///< goes last
   std::shared_ptr<stream_events> events_;
   std::shared_ptr<grpc_stream> self_;
   grpc::ClientContext context_;
@@ -132,10 +140,10 @@ class grpc_stream final : public pull_stream,
 
 } // namespace
 
-std::shared_ptr<pull_stream> start_stream(grpc::GenericStub& stub, std::shared_ptr<live_calls> calls, std::string first,
+std::shared_ptr<pull_stream> start_stream(std::shared_ptr<live_calls> calls, std::string first,
                                           std::string_view routing, std::shared_ptr<stream_events> events) {
   auto stream = std::make_shared<grpc_stream>(std::move(calls), std::move(events));
-  stream->start(stub, std::move(first), routing);
+  stream->start(std::move(first), routing);
   return stream;
 }
 

@@ -13,14 +13,14 @@ namespace {
 class grpc_transport final : public transport {
  public:
   grpc_transport(runtime& rt, std::shared_ptr<grpc::Channel> channel)
-      : stub_(std::move(channel)), calls_(std::make_shared<live_calls>(rt)) {}
+      : calls_(std::make_shared<live_calls>(rt, std::move(channel))) {}
 
   void call(const call_request& request, call_done done) noexcept override {
-    start_call(stub_, calls_, request, std::move(done));
+    start_call(calls_, request, std::move(done));
   }
   std::shared_ptr<pull_stream> open(std::string first, std::string_view routing,
                                     std::shared_ptr<stream_events> events) noexcept override {
-    return start_stream(stub_, calls_, std::move(first), routing, std::move(events));
+    return start_stream(calls_, std::move(first), routing, std::move(events));
   }
   task<void> close(time_point due) override {
     calls_->cancel_all();
@@ -30,7 +30,6 @@ class grpc_transport final : public transport {
   [[nodiscard]] deliver_from delivers_from() const noexcept override { return deliver_from::io_thread; }
 
  private:
-  grpc::GenericStub stub_;
   std::shared_ptr<live_calls> calls_;
 };
 

@@ -14,17 +14,25 @@ result<void> cloud_host::choose(mode wanted) {
 
 void cloud_host::begin(runtime& rt) {
   const std::lock_guard lock(mutex_);
-  if (cloud_ != nullptr) return;
+  if (connected_++ > 0) return;
   clock_ = &rt;
+  alarm_ = std::make_unique<alarm>(rt, [this] { tick(); });
+  if (cloud_ != nullptr) return;
   cloud::options chosen;
   chosen.implicit = true;
-  chosen.clock = [&rt] { return std::chrono::nanoseconds(rt.now().time_since_epoch()).count(); };
+  chosen.clock = [this] { return std::chrono::nanoseconds(clock_->now().time_since_epoch()).count(); };
   cloud_ = std::make_unique<cloud>(std::move(chosen));
-  alarm_ = std::make_unique<alarm>(rt, [this] { tick(); });
+}
+
+void cloud_host::end() {
+  std::unique_ptr<alarm> last; // outside the lock, which a ring takes
+  const std::lock_guard lock(mutex_);
+  if (--connected_ == 0) last = std::move(alarm_);
 }
 
 void cloud_host::run(time_point now) {
   cloud_->run(now);
+  if (alarm_ == nullptr) return;
   if (const auto due = cloud_->next_due()) alarm_->set(*due);
 }
 

@@ -159,6 +159,10 @@ class in_process_transport final : public transport {
   in_process_transport(runtime& rt, std::shared_ptr<cloud_host> host)
       : clock_(rt), host_(std::move(host)), work_(std::make_shared<pending_work>(rt)) {}
 
+  in_process_transport(const in_process_transport&) = delete;
+  in_process_transport& operator=(const in_process_transport&) = delete;
+  ~in_process_transport() override { abandon(); }
+
   void call(const call_request& request, call_done done) noexcept override {
     call_answer answer;
     if (closed_.load())
@@ -188,7 +192,7 @@ class in_process_transport final : public transport {
   }
 
   void abandon() noexcept override {
-    closed_.store(true);
+    if (closed_.exchange(true)) return;
     std::vector<std::weak_ptr<inside_stream>> streams;
     {
       const std::lock_guard lock(mutex_);
@@ -196,6 +200,7 @@ class in_process_transport final : public transport {
     }
     for (const auto& one : streams)
       if (const auto still = one.lock()) still->cancel();
+    host_->end();
   }
 
   [[nodiscard]] deliver_from delivers_from() const noexcept override { return deliver_from::anywhere; }
