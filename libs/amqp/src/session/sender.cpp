@@ -62,6 +62,7 @@ void sender::on_delivery(connection& c, pn_delivery_t* d) {
   const publish_outcome said = read_outcome(d);
   if (said.how == publish_outcome::kind::pending && !pn_delivery_settled(d)) return;
   auto* const e = static_cast<out_entry*>(pn_delivery_get_context(d));
+  pn_delivery_set_context(d, nullptr); // the peer may say it again
   pn_delivery_settle(d);
   if (e == nullptr) return; // it gave up waiting
   in_flight_.remove(*e);

@@ -131,6 +131,33 @@ TEST(amqp_publish, an_outcome_that_never_comes_is_a_timeout) {
   EXPECT_NE(one.failure().find("unknown"), std::string::npos);
 }
 
+/// `disposition`: accepted, for the first two deliveries of the publishers' session.
+std::string accepted_frame(bool settled) {
+  const std::string state{0x00, 0x53, 0x24, 0x45};
+  const std::string range{0x41, 0x43, 0x52, 1, settled ? '\x41' : '\x42'};
+  return frame_of(0, std::string{0x00, 0x53, 0x15, static_cast<char>(0xc0), 10, 5} + range + state);
+}
+
+/// A peer that settles in two steps says the outcome twice, and both may come in one read: what is still under way
+/// ends all the same.
+TEST(amqp_publish, an_outcome_that_is_said_twice_counts_once) {
+  peer_script script;
+  script.on_transfer = [](pn_delivery_t*) {};
+  publishing_rig r(script);
+  started_publish one(*r.publisher, r.rt, "out", "1");
+  started_publish two(*r.publisher, r.rt, "out", "2");
+  started_publish waiting(*r.publisher, r.rt, "out", "3");
+  r.run();
+  r.peer->say(accepted_frame(false) + accepted_frame(true));
+  r.run();
+  EXPECT_EQ(one.failure(), "");
+  EXPECT_EQ(two.failure(), "");
+  EXPECT_FALSE(waiting.ended());
+  r.advance(31s);
+  EXPECT_NE(waiting.failure().find("unknown"), std::string::npos) << waiting.failure();
+  EXPECT_TRUE(r.shutdown());
+}
+
 /// Scenario 3: attached again by the next publish.
 TEST(amqp_publish, a_link_that_the_peer_closed_is_attached_again) {
   publishing_rig r;
