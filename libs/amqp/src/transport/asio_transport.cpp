@@ -45,7 +45,7 @@ class plain_stream {
   plain_stream(asio::io_context& io, asio::ssl::context* /*tls*/) : socket_(io) {}
   [[nodiscard]] tcp::socket& socket() noexcept { return socket_; }
   [[nodiscard]] tcp::socket& bytes() noexcept { return socket_; }
-  template <class Done> void shake_hands(const tls_options* /*tls*/, const std::string& /*host*/, Done done) {
+  template <class Done> void shake_hands(const tls_options* /*tls*/, const std::string& /*host*/, const Done& done) {
     done(error_code());
   }
   /// What the system takes at once.

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /// What Proton gives back is no growth: AddressSanitizer keeps it for a while otherwise.
-// NOLINTNEXTLINE(bugprone-reserved-identifier, readability-identifier-naming)
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __asan_default_options() { return "quarantine_size_mb=0:thread_local_quarantine_size_kb=0"; }
 
 namespace millrace::amqp::detail {

@@ -52,7 +52,7 @@ class scripted_peer final : public detail::memory_peer {
   void end(const std::string& address, const char* condition);
   void close(const char* condition);
   /// Bytes of the test's own, after what the engine says.
-  void say(std::string raw) { raw_ += std::move(raw); }
+  void say(std::string_view raw) { raw_ += raw; }
   [[nodiscard]] detail::engine& engine() noexcept { return engine_; }
   static void refuse(pn_link_t* link, const char* condition);
   void accept(pn_link_t* link);

@@ -17,6 +17,8 @@ namespace millrace {
 /// another one.
 template <class Derived, broker_type Broker, class State, class Codec> class mount {
   using connected = typename Broker::connected_type;
+  friend Derived;
+  mount() = default;
 
  public:
   /// Handles what `source` delivers with `handler`: a function, lambda or coroutine over `const T&` or `bytes_view`,

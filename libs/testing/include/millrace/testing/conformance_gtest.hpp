@@ -8,6 +8,7 @@
 #include <iostream>
 #include <source_location>
 #include <string>
+#include <utility>
 
 namespace millrace::testing::conformance {
 
@@ -50,7 +51,7 @@ template <class Make>
 void register_one(const kit_ptr& kit, const std::string& name, const std::source_location& where, Make make) {
   const std::string suite = kit->name() + "_" + std::string(name_of(kit->mode()));
   ::testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, where.file_name(),
-                          static_cast<int>(where.line()), make);
+                          static_cast<int>(where.line()), std::move(make));
 }
 
 } // namespace detail

@@ -55,7 +55,7 @@ class published_view {
   [[nodiscard]] std::vector<recorded_publish> messages() const { return record_->publishes(of_); }
 
  private:
-  static std::string wording(std::string shown) { return shown.empty() ? "the expected value" : shown; }
+  static std::string wording(const std::string& shown) { return shown.empty() ? "the expected value" : shown; }
   [[nodiscard]] recorded_publish latest(const std::string& expected) const;
   [[noreturn]] void payload_differs(const std::string& expected, const recorded_publish& last,
                                     const result<void>& decoded) const;

@@ -77,7 +77,7 @@ class subscription_view {
   [[nodiscard]] std::vector<recorded_delivery> deliveries() const { return record_->deliveries(of_); }
 
  private:
-  static std::string wording(std::string shown) { return shown.empty() ? "the expected value" : shown; }
+  static std::string wording(const std::string& shown) { return shown.empty() ? "the expected value" : shown; }
   [[nodiscard]] std::vector<recorded_delivery> latest(const std::string& expected) const;
   [[nodiscard]] recorded_delivery sole(const std::string& expected) const;
   [[noreturn]] void payload_differs(const std::string& expected, const recorded_delivery& last,
