@@ -36,6 +36,10 @@ class collecting_sink final : public sink {
   collecting_sink& operator=(const collecting_sink&) = delete;
 
   void deliver(incoming_batch batch, deliver_from) noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      handed_over_.push_back(batch.size());
+    }
     while (incoming* m = batch.pop())
       take(*m);
   }
@@ -63,6 +67,11 @@ class collecting_sink final : public sink {
   [[nodiscard]] std::vector<seen> messages() const {
     const std::lock_guard lock(mutex_);
     return seen_;
+  }
+  /// How many messages each hand-over brought.
+  [[nodiscard]] std::vector<std::size_t> handed_over() const {
+    const std::lock_guard lock(mutex_);
+    return handed_over_;
   }
   [[nodiscard]] std::size_t size() const {
     const std::lock_guard lock(mutex_);
@@ -137,6 +146,7 @@ class collecting_sink final : public sink {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<seen> seen_;
+  std::vector<std::size_t> handed_over_;
   std::vector<std::string> events_;
   std::optional<error> error_;
   std::vector<result<void>> settled_;

@@ -2,20 +2,26 @@
 
 #include <millrace/nats/errors.hpp>
 
+#include <utility>
+
 namespace millrace::nats::detail {
 
 core_reader::core_reader(std::shared_ptr<connection> shared, sink& to, std::string subject)
     : from_(shared->delivers_from()), pool_(core_pool::make(shared, shared->settings().pending_limit)), sink_(to),
       subject_(std::move(subject)) {}
 
-void core_reader::on_message(received message) noexcept {
-  core_delivery* const node = pool_->take();
-  if (node == nullptr) [[unlikely]]
-    return sink_.dropped(1);
-  node->load(std::move(message));
-  incoming_batch batch;
-  batch.push(*node);
-  sink_.deliver(std::move(batch), from_);
+void core_reader::on_message(received message, bool more) noexcept {
+  if (core_delivery* const node = pool_->take(); node != nullptr) [[likely]] {
+    node->load(std::move(message));
+    burst_.push(*node);
+  } else {
+    sink_.dropped(1);
+  }
+  if (!more || burst_.size() >= core_pool::together) hand_over();
+}
+
+void core_reader::hand_over() noexcept {
+  if (!burst_.empty()) sink_.deliver(std::exchange(burst_, {}), from_);
 }
 
 void core_reader::on_dropped(std::uint64_t count) noexcept {

@@ -15,7 +15,8 @@ class core_reader final : public receiver, public connection_observer {
  public:
   core_reader(std::shared_ptr<connection> shared, sink& to, std::string subject);
 
-  void on_message(received message) noexcept override;
+  void on_message(received message, bool more) noexcept override;
+  void on_cut_short() noexcept override { hand_over(); }
   void on_dropped(std::uint64_t count) noexcept override;
   void on_connection_lost(const error& why) noexcept override;
   void on_connection_restored() noexcept override;
@@ -25,9 +26,12 @@ class core_reader final : public receiver, public connection_observer {
   void close() noexcept { gate_.close(); }
 
  private:
+  void hand_over() noexcept;
+
   const deliver_from from_;
   core_pool::owner pool_;
   sink& sink_;
+  incoming_batch burst_; ///< of the delivering thread: what came together goes on together
   std::string subject_;
   call_gate gate_;
 };

@@ -11,8 +11,8 @@ namespace millrace::nats::detail {
 
 /// Reusable deliveries of one subscription: in steady state a message allocates nothing. `take` is for the one thread
 /// that receives; `give_back` for any. `Node` has a member `Node* free_next`, and `unload()`, which frees its message:
-/// nats.c wakes a thread of its own for that, so the pool frees many at once. A node that comes back may keep a message
-/// of up to `largest_kept` bytes until then; at most `together` of them wait in an idle subscription. The pool outlives
+/// the pool does that for many at once. A node that comes back may keep a message of up to `largest_kept` bytes until
+/// then; at most `together` of them wait in an idle subscription. The pool outlives
 /// its owner until the last node came back, so that a delivery stays valid after its subscription and its connection
 /// died.
 template <class Node, class Context> class delivery_pool {

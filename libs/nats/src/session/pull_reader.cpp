@@ -100,7 +100,20 @@ pull_totals pull_reader::totals() const noexcept {
 
 std::string pull_reader::place() const { return "stream '" + source_.stream() + "', subject '" + source_.name() + "'"; }
 
-void pull_reader::on_message(received message) noexcept {
+void pull_reader::on_message(received message, bool more) noexcept {
+  // After an outage the next may be the same one again, which is known only when this one is settled.
+  const bool alone = suspicious_.load(std::memory_order_relaxed);
+  if (alone) [[unlikely]]
+    hand_over_burst();
+  take(std::move(message));
+  if (alone || !more || burst_.size() >= jetstream_pool::together) hand_over_burst();
+}
+
+void pull_reader::hand_over_burst() noexcept {
+  if (!burst_.empty()) sink_.deliver(std::exchange(burst_, {}), from_);
+}
+
+void pull_reader::take(received message) noexcept {
   if (message.payload().empty()) [[unlikely]]
     if (const unsigned code = status_of(message); code != 0) return on_status(code, message);
   received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -114,9 +127,7 @@ void pull_reader::on_message(received message) noexcept {
       account_->unsettled->delivered(it->stream_sequence);
   node->load(std::move(message), account_->consumer_generation.load(std::memory_order_relaxed));
   if (fetches_ != nullptr) return gather(node);
-  incoming_batch batch;
-  batch.push(*node);
-  sink_.deliver(std::move(batch), from_);
+  burst_.push(*node);
 }
 
 /// Settles a message that no handler sees.

@@ -32,7 +32,8 @@ class pull_reader final : public receiver,
   /// Without waiting for what the inbox holds.
   void abandon() noexcept;
 
-  void on_message(received message) noexcept override;
+  void on_message(received message, bool more) noexcept override;
+  void on_cut_short() noexcept override { hand_over_burst(); }
   void on_dropped(std::uint64_t count) noexcept override;
   void on_connection_lost(const error& why) noexcept override;
   void on_connection_restored() noexcept override;
@@ -52,6 +53,8 @@ class pull_reader final : public receiver,
     std::shared_ptr<pull_reader> reader; ///< while it is asked
   };
 
+  void take(received message) noexcept;
+  void hand_over_burst() noexcept;
   void on_status(unsigned code, const received& message) noexcept;
   void send_back(const received& message, std::string_view answer) noexcept;
   void gather(jetstream_delivery* message) noexcept;
@@ -90,6 +93,7 @@ class pull_reader final : public receiver,
   call_gate gate_;
   std::string inbox_;
   std::unique_ptr<wire_subscription> wire_;
+  incoming_batch burst_;                    ///< of the delivering thread: what came together goes on together
   std::atomic<std::uint64_t> received_ = 0; ///< written by the delivering thread
   std::atomic<std::uint64_t> dropped_ = 0;  ///< by the client
   std::atomic<bool> stopping_ = false;

@@ -88,7 +88,7 @@ std::string_view request_mux::reply_subject(const slot& s, subject_buffer& stora
   return {storage.data(), static_cast<std::size_t>(at - storage.data())};
 }
 
-void request_mux::on_message(received message) noexcept {
+void request_mux::on_message(received message, bool /*more*/) noexcept {
   const std::string_view subject = message.subject();
   const std::string_view token = subject.substr(subject.rfind('.') + 1);
   const std::size_t dash = token.find('-');

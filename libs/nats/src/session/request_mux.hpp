@@ -51,7 +51,7 @@ class request_mux final : public receiver {
 
   [[nodiscard]] std::size_t pending() const noexcept;
 
-  void on_message(received message) noexcept override;
+  void on_message(received message, bool more) noexcept override;
   void on_dropped(std::uint64_t) noexcept override {} // their deadlines answer
 
  private:

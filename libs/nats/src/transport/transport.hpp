@@ -76,7 +76,10 @@ class received {
 /// Told of the messages of one subscription, one at a time, on the transport's thread (in process: the publisher's).
 class receiver {
  public:
-  virtual void on_message(received message) noexcept = 0;
+  /// `more`: another one is here already and follows at once, or `on_cut_short` does.
+  virtual void on_message(received message, bool more) noexcept = 0;
+  /// What `more` announced does not come: the subscription ended before.
+  virtual void on_cut_short() noexcept {}
   /// `count` messages were discarded by the transport because this receiver was too slow.
   virtual void on_dropped(std::uint64_t count) noexcept = 0;
 

@@ -63,10 +63,7 @@ TEST_F(nats_auth, nkey_as_text_and_as_file) {
 }
 
 TEST_F(nats_auth, credentials_file) {
-  const nats_server server(std::string("operator: \"") + keys::operator_jwt + "\"\nresolver: MEMORY\nsystem_account: " +
-                               keys::system_id + "\nresolver_preload { " + keys::account_id + ": \"" +
-                               keys::account_jwt + "\", " + keys::system_id + ": \"" + keys::system_jwt + "\" }\n",
-                           false);
+  const nats_server server(operator_mode(), false);
   const auto file = server.directory() / "user.creds";
   std::ofstream(file) << "-----BEGIN NATS USER JWT-----\n"
                       << keys::user_jwt << "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n"

@@ -22,7 +22,7 @@ class inbox final : public receiver {
     std::string status;
     header_map headers;
   };
-  void on_message(received m) noexcept override {
+  void on_message(received m, bool /*more*/) noexcept override {
     heard h{std::string(m.subject()),
             std::string(m.reply()),
             std::string(as_text(m.payload())),

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 /// Counts, from any thread; answers when `limit` came.
 struct counter final : receiver {
   explicit counter(std::ptrdiff_t limit) : all(limit) {}
-  void on_message(received m) noexcept override {
+  void on_message(received m, bool /*more*/) noexcept override {
     EXPECT_FALSE(inside.exchange(true)); // one call at a time
     sum.fetch_add(m.payload().size());
     if (act) act(m);

@@ -91,12 +91,12 @@ class scripted_transport final : public transport {
   void deliver(const std::string& subject, std::string payload, std::string block = {}, std::string reply = {}) {
     for (const auto& [pattern, to] : receivers)
       if (matches(pattern, subject))
-        return to->on_message(make_scripted(subject, std::move(reply), std::move(payload), std::move(block)));
+        return to->on_message(make_scripted(subject, std::move(reply), std::move(payload), std::move(block)), false);
   }
   /// A message of a stream on the inbox of its pull.
   void deliver_stream(const std::string& inbox_pattern, const std::string& subject, const std::string& ack,
-                      std::string payload) {
-    receivers.at(inbox_pattern)->on_message(make_scripted(subject, ack, std::move(payload)));
+                      std::string payload, bool more = false) {
+    receivers.at(inbox_pattern)->on_message(make_scripted(subject, ack, std::move(payload)), more);
   }
   [[nodiscard]] std::vector<sent> to(const std::string& prefix) const {
     std::vector<sent> found;

@@ -36,11 +36,11 @@ class nats_session : public ::testing::Test {
     reply(to, R"({"error":{"code":404,"err_code":)" + std::to_string(code) + R"(,"description":"no"}})");
   }
   open_result open(const jetstream& source, sink& to) { return rt_.drive(open_jetstream(shared_, source, to, {})); }
-  void message(int sequence, int delivered = 1) {
+  void message(int sequence, int delivered = 1, bool more = false) {
     const std::string n = std::to_string(sequence);
     const std::string ack =
         "$JS.ACK.S.c." + std::to_string(delivered) + "." + n + "." + n + ".170000000000000000" + n + ".0";
-    wire_->deliver_stream(pull_inbox(), "s", ack, n);
+    wire_->deliver_stream(pull_inbox(), "s", ack, n, more);
   }
   std::string pull_inbox() const { return wire_->receivers.rbegin()->first; }
 
@@ -346,9 +346,46 @@ TEST_F(nats_session, messages_after_a_stop_go_back_at_once) {
   (void)keep;
   task<void> stopping = s->stop();
   rt_.drive(std::move(stopping));
-  inbox->on_message(testing::make_scripted("s", "$JS.ACK.S.c.1.1.1.1.0", "late"));
+  inbox->on_message(testing::make_scripted("s", "$JS.ACK.S.c.1.1.1.1.0", "late"), false);
   EXPECT_EQ(sink.size(), 0U);
   EXPECT_EQ(wire_->out.back().payload, "-NAK");
+}
+
+using sizes = std::vector<std::size_t>;
+
+// One wake-up of the service for what has come together.
+TEST_F(nats_session, messages_that_came_together_are_handed_over_together) {
+  answer_well();
+  collecting_sink sink;
+  auto s = open(jetstream("S", "s").durable("c"), sink).value();
+  for (int i = 1; i <= 100; ++i)
+    message(i, 1, i != 100);
+  message(101);
+  EXPECT_EQ(sink.handed_over(), (sizes{64, 36, 1}));
+  EXPECT_EQ(sink.messages().at(99).payload, "100");
+  rt_.drive(s->stop());
+}
+
+// What was announced and does not come holds nothing up.
+TEST_F(nats_session, a_burst_that_is_cut_short_is_handed_over) {
+  answer_well();
+  collecting_sink stream;
+  auto s = open(jetstream("S", "s").durable("c"), stream).value();
+  message(1, 1, true);
+  message(2, 1, true);
+  EXPECT_EQ(stream.size(), 0U);
+  wire_->receivers.at(pull_inbox())->on_cut_short();
+  EXPECT_EQ(stream.handed_over(), sizes{2});
+
+  collecting_sink core;
+  auto c = rt_.drive(open_core(shared_, "core", "", core)).value();
+  receiver* const subject = wire_->receivers.at("core");
+  subject->on_message(testing::make_scripted("core", "", "1"), true);
+  EXPECT_EQ(core.size(), 0U);
+  subject->on_cut_short();
+  EXPECT_EQ(core.handed_over(), sizes{1});
+  rt_.drive(s->stop());
+  rt_.drive(c->stop());
 }
 
 // nats 12.34

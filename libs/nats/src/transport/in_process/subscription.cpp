@@ -27,7 +27,7 @@ void subscription::deliver() noexcept {
   busy_ = true;
   for (envelope next; take(next);) {
     lock.unlock();
-    receiver_->on_message(to_received(std::move(next)));
+    receiver_->on_message(to_received(std::move(next)), false);
     lock.lock();
   }
   busy_ = false;

@@ -3,6 +3,8 @@
 #include "transport/libnats/libnats_message.hpp"
 #include "transport/libnats/libnats_status.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 
 namespace millrace::nats::detail {
@@ -12,6 +14,19 @@ constexpr duration offline_bound = std::chrono::milliseconds(100);
 constexpr unsigned look_every = 64; // messages, while the client drops
 constexpr std::uint64_t bytes_per_pending_message = 1024;
 } // namespace
+
+void burst_watch::look(natsSubscription* sub) noexcept {
+  const auto queued = [sub] {
+    std::uint64_t messages = 0;
+    return natsSubscription_QueuedMsgs(sub, &messages) == NATS_OK ? messages : 0;
+  };
+  ahead_ = queued();
+  if (ahead_ != 0) return;
+  sched_yield();
+  ahead_ = queued();
+  pause_ = ahead_ != 0 ? 0 : std::min(2 * pause_ + 1, longest_pause);
+  pause_left_ = pause_;
+}
 
 libnats_route::~libnats_route() {
   if (sub_ == nullptr) return;
@@ -24,8 +39,8 @@ libnats_route::~libnats_route() {
 
 result<void> libnats_route::subscribe(natsConnection* nc, const std::string& subject, const std::string& queue,
                                       std::uint64_t pending_limit) {
-  const auto on_message = [](natsConnection*, natsSubscription*, natsMsg* message, void* self) noexcept {
-    static_cast<libnats_route*>(self)->deliver(message);
+  const auto on_message = [](natsConnection*, natsSubscription* sub, natsMsg* message, void* self) noexcept {
+    static_cast<libnats_route*>(self)->deliver(sub, message);
   };
   self_ = shared_from_this();
   natsStatus status = queue.empty()
@@ -44,13 +59,14 @@ result<void> libnats_route::subscribe(natsConnection* nc, const std::string& sub
   return fail(status_error(status, errc::subscribe, "subject '" + subject + "'"));
 }
 
-void libnats_route::deliver(natsMsg* message) noexcept {
-  if (until_look_ == 0) [[unlikely]]
+void libnats_route::deliver(natsSubscription* sub, natsMsg* message) noexcept {
+  if (delivered_ == 0) [[unlikely]]
     thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  if (watching_.load(std::memory_order_relaxed) && until_look_ % look_every == 0) [[unlikely]]
+  if (watching_.load(std::memory_order_relaxed) && delivered_ % look_every == 0) [[unlikely]]
     report_dropped();
-  ++until_look_;
-  to_.on_message(make_received(message));
+  ++delivered_;
+  more_ = burst_.more_follow(sub);
+  to_.on_message(make_received(message), more_);
 }
 
 void libnats_route::slow() noexcept {
@@ -69,6 +85,7 @@ void libnats_route::report_dropped() noexcept {
 
 void libnats_route::thread_ended() noexcept {
   const std::shared_ptr<libnats_route> self = std::move(self_);
+  if (more_) to_.on_cut_short();
   over_.store(true);
   over_.notify_all();
   ended_->set();
@@ -77,8 +94,10 @@ void libnats_route::thread_ended() noexcept {
 void libnats_route::abandon() noexcept {
   if (over_.load()) return;
   (void)natsSubscription_Unsubscribe(sub_); // fails where the connection is closed: then the thread ends anyway
-  if (thread_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
-  over_.wait(false);
+  if (thread_.load(std::memory_order_relaxed) == std::this_thread::get_id())
+    more_ = false; // a handler ends its own subscription: the receiver is gone when this thread ends
+  else
+    over_.wait(false);
 }
 
 libnats_subscription::~libnats_subscription() {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <random>
 
 namespace millrace::nats::detail {
 namespace {
@@ -181,12 +182,13 @@ bool libnats_transport::connected() const noexcept {
   return natsConnection_Status(nc_.get()) == NATS_CONN_STATUS_CONNECTED;
 }
 
+// Half as long as the client's own: it stands in every message of a stream, and the client reads that letter by letter.
 std::string libnats_transport::new_inbox() {
-  natsInbox* made = nullptr;
-  if (natsInbox_Create(&made) != NATS_OK) return {};
-  const std::string_view unique = std::string_view(made).substr(sizeof("_INBOX.") - 1);
-  std::string inbox = context_->settings.inbox_prefix + '.' + std::string(unique);
-  natsInbox_Destroy(made);
+  constexpr std::string_view letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::random_device random;
+  std::string inbox = context_->settings.inbox_prefix + '.';
+  for (std::uint64_t left = std::uint64_t{random()} << 32U | random(); left != 0; left /= letters.size())
+    inbox += letters[left % letters.size()];
   return inbox;
 }
 

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace millrace::nats::test {
+
+/// Stands between a client and a server, and can stop to take what the server sends, as a client does that does not
+/// read: its kernel takes a little more, then the server's does, then the server holds it itself.
+class relay {
+ public:
+  explicit relay(int server_port);
+  relay(const relay&) = delete;
+  relay& operator=(const relay&) = delete;
+  ~relay();
+
+  [[nodiscard]] int port() const noexcept { return port_; }
+  /// Nothing more goes from the server to the client until `release`; the other way is open.
+  void hold() noexcept { held_.store(true); }
+  void release() noexcept { held_.store(false); }
+
+ private:
+  struct pair {
+    int client = -1;
+    int server = -1;
+  };
+  void run();
+  void turn();
+  void accept_one();
+
+  const int server_port_;
+  int port_ = 0;
+  int listener_ = -1;
+  std::vector<pair> pairs_;
+  std::atomic<bool> held_ = false;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+} // namespace millrace::nats::test
