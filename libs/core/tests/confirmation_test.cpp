@@ -77,6 +77,7 @@ TEST_F(late_confirmation, holds_neither_the_worker_nor_the_message) {
   EXPECT_EQ(r.broker->times("release"), 2U);
   confirm(1);
   EXPECT_EQ(ran, texts{"2"});
+  refuse(0);
 }
 
 TEST_F(late_confirmation, counts_for_a_retry_too) {

@@ -273,15 +273,18 @@ void leases::close() noexcept {
   closed_.store(true, std::memory_order_release);
   alarm_.cancel();
   settlements_->close();
-  std::vector<pull_block*> kept;
+  std::vector<pull_block*> held;
   {
     const std::lock_guard lock(mutex_);
     while (first_kept_ != nullptr) {
-      kept.push_back(first_kept_);
+      held.push_back(first_kept_);
       unlink(*first_kept_);
     }
+    for (const auto& [due, d] : delayed_)
+      held.push_back(&d->block());
+    delayed_.clear();
   }
-  for (pull_block* block : kept)
+  for (pull_block* block : held)
     drop(*block);
 }
 
