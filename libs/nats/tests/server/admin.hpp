@@ -63,12 +63,14 @@ class admin {
     std::string filter;
     std::int64_t max_ack_pending = 0;
     std::int64_t ack_wait = 0;
+    std::int64_t waiting = 0; ///< pull requests that the server holds
   };
   [[nodiscard]] consumer_state consumer(const std::string& stream, const std::string& name) {
     jsConsumerInfo* info = nullptr;
     check(js_GetConsumerInfo(&info, js_, stream.c_str(), name.c_str(), nullptr, nullptr), "consumer info");
     consumer_state s;
     s.unacknowledged = info->NumAckPending;
+    s.waiting = info->NumWaiting;
     s.pending = info->NumPending;
     s.ack_floor = info->AckFloor.Stream;
     s.redelivered = info->NumRedelivered;

@@ -115,9 +115,13 @@ TEST_F(nats_jetstream_batches, a_part_is_handed_over_when_its_wait_ends_and_the_
 }
 
 TEST_F(nats_jetstream_batches, a_part_is_handed_over_when_the_connection_is_lost) {
-  const auto s = open(sink_, 4, 1h);
   store(1, 2);
-  ASSERT_TRUE(poll([&] { return admin_.consumer("S", "d").unacknowledged == 2; }, 5s));
+  const auto s = open(sink_, 4, 1h);
+  const auto both_are_gathered = [&] { // and the rest is asked for
+    const auto state = admin_.consumer("S", "d");
+    return state.unacknowledged == 2 && state.waiting == 1;
+  };
+  ASSERT_TRUE(poll(both_are_gathered, 5s));
   server_.kill();
   ASSERT_TRUE(sink_.wait_for(1));
   EXPECT_EQ(sink_.sizes(), (sizes{2}));
