@@ -15,7 +15,7 @@
 namespace millrace::nats::test {
 namespace {
 
-constexpr int look_every = 10; // milliseconds: for `hold`, `release` and the end
+constexpr int look_every = 10; // milliseconds: for `hold`, `cut` and the end
 
 sockaddr_in loopback(int port) {
   sockaddr_in at{};
@@ -64,9 +64,14 @@ relay::relay(int server_port) : server_port_(server_port), listener_(socket(AF_I
 relay::~relay() {
   stopping_.store(true);
   thread_.join();
+  end_all();
+  ::close(listener_);
+}
+
+void relay::end_all() {
   for (const pair& p : pairs_)
     ::close(p.client), ::close(p.server);
-  ::close(listener_);
+  pairs_.clear();
 }
 
 void relay::accept_one() {
@@ -85,6 +90,10 @@ void relay::run() {
 }
 
 void relay::turn() {
+  if (cut_.exchange(false)) {
+    end_all();
+    held_.store(false);
+  }
   const auto from_server = static_cast<short>(held_.load() ? 0 : POLLIN);
   std::vector<pollfd> watched{{listener_, POLLIN, 0}};
   for (const pair& p : pairs_) {

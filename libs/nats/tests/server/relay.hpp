@@ -16,9 +16,11 @@ class relay {
   ~relay();
 
   [[nodiscard]] int port() const noexcept { return port_; }
-  /// Nothing more goes from the server to the client until `release`; the other way is open.
+  /// Nothing more goes from the server to the client; the other way is open.
   void hold() noexcept { held_.store(true); }
-  void release() noexcept { held_.store(false); }
+  /// Ends the connections, without what came while they were held (a message that is cut in two stays in nats.c's
+  /// memory for ever), and relays new ones.
+  void cut() noexcept { cut_.store(true); }
 
  private:
   struct pair {
@@ -27,6 +29,7 @@ class relay {
   };
   void run();
   void turn();
+  void end_all();
   void accept_one();
 
   const int server_port_;
@@ -34,6 +37,7 @@ class relay {
   int listener_ = -1;
   std::vector<pair> pairs_;
   std::atomic<bool> held_ = false;
+  std::atomic<bool> cut_ = false;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };

@@ -75,7 +75,7 @@ TEST_F(nats_slow_consumer, N5_cut_off_by_the_server_is_seen_and_survived) {
   store(50, 60);
   ASSERT_TRUE(flood_until_cut());
   EXPECT_TRUE(core.events().empty());
-  relay_.release();
+  relay_.cut();
   ASSERT_TRUE(core.wait_for_event("interrupted"));
   ASSERT_TRUE(stream.wait_for_event("interrupted"));
   ASSERT_TRUE(core.wait_for_event("resumed"));
