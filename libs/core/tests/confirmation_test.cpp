@@ -46,7 +46,8 @@ using texts = std::vector<std::string>;
 
 std::vector<outcome> acknowledge_each(std::size_t n) {
   std::vector<outcome> each;
-  for (std::size_t i = 0; i < n; ++i)
+  each.reserve(n);
+  while (each.size() < n)
     each.push_back(ack());
   return each;
 }

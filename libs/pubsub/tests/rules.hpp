@@ -15,7 +15,7 @@ broker here();
 extern const client::mode how;
 
 class rules : public ::testing::Test {
- protected:
+ public:
   static std::string fresh(const std::string& prefix) {
     static std::atomic<int> count = 0;
     return prefix + "-" + std::to_string(::getpid()) + "-" + std::to_string(++count);

@@ -38,7 +38,7 @@ class puller::listener final : public stream_events {
     if (const auto p = to_.lock()) p->on_response(number_, std::move(response));
   }
   void on_closed(call_status why) noexcept override {
-    if (const auto p = to_.lock()) p->on_closed(number_, std::move(why));
+    if (const auto p = to_.lock()) p->on_closed(number_, why);
   }
 
  private:
@@ -244,7 +244,7 @@ bool puller::passes(const call_status& why) const noexcept {
   return reopens_stream(why.code);
 }
 
-void puller::on_closed(std::uint64_t stream, call_status why) noexcept {
+void puller::on_closed(std::uint64_t stream, const call_status& why) noexcept {
   lock held(mutex_);
   if (stream != number_ || phase_ == phase::ended) return;
   closing_.reset();

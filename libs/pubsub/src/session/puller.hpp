@@ -43,7 +43,7 @@ class puller final : public std::enable_shared_from_this<puller> {
   void on_sent(std::uint64_t stream) noexcept;
   void on_opened(std::uint64_t stream) noexcept;
   void on_response(std::uint64_t stream, shared_bytes response) noexcept;
-  void on_closed(std::uint64_t stream, call_status why) noexcept;
+  void on_closed(std::uint64_t stream, const call_status& why) noexcept;
   void proved_live(lock& held);
   void reopen(lock& held, const call_status& why);
   void end(lock& held, const call_status& why);

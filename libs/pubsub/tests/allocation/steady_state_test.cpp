@@ -52,7 +52,7 @@ shared_bytes response() {
 }
 
 class steady_state : public ::testing::Test {
- protected:
+ public:
   steady_state() { shared->attach(wire); }
   ~steady_state() override { shared->abandon(); }
 

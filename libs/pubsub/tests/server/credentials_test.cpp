@@ -71,7 +71,7 @@ class made_keys {
 };
 
 class over_tls : public ::testing::Test {
- protected:
+ public:
   over_tls() : server(keys().certificate()) {
     server.create_topic(topic_name("orders"));
     server.create_subscription({subscription_name("worker"), topic_name("orders")});

@@ -14,7 +14,7 @@ namespace millrace::pubsub::test {
 
 /// A server, and topics and subscriptions on it: "orders" with "worker", unless a test makes its own.
 class on_fake : public ::testing::Test {
- protected:
+ public:
   static broker at(const fake_server& server) {
     broker b(project);
     b.emulator(server.address());

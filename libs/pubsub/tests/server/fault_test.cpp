@@ -6,7 +6,7 @@ namespace millrace::pubsub::test {
 namespace {
 
 class streams : public on_fake {
- protected:
+ public:
   void SetUp() override {
     on_fake::SetUp();
     c.emplace(at(server));

@@ -30,7 +30,7 @@ TEST_F(publishing, P7_a_message_alone_waits_for_no_timer_and_its_id_comes_back) 
 
 TEST_F(publishing, company_waits_for_the_answer_the_count_or_the_delay) {
   broker b = at(server);
-  b.batches(batching().messages(10).delay(1h)).publish_flow(100, 1024 * 1024);
+  b.batches(batching().messages(10).delay(1h)).publish_flow(100, 1024UL * 1024);
   client c(b);
   server.record("Publish");
   server.hold("Publish");
@@ -83,7 +83,7 @@ TEST_F(publishing, a_message_of_nine_mebibytes_goes_through) {
   client c(at(server));
   waiting_sink seen;
   const auto port = value_of(open(c, subscription("worker"), seen));
-  const std::string large(9 * 1024 * 1024, 'b');
+  const std::string large(9UL * 1024 * 1024, 'b');
   value_of(c.send("orders", large));
   incoming* const m = seen.next();
   ASSERT_NE(m, nullptr);

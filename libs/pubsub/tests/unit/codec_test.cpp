@@ -146,7 +146,7 @@ TEST(message_limits, a_hundred_attributes_and_ten_mebibytes_are_the_end) {
   EXPECT_EQ(fault_of({{}, &headers, {}}), "");
   headers.set("one-more", "v");
   EXPECT_TRUE(fault_of({{}, &headers, {}}).contains("101"));
-  std::string data(10 * 1024 * 1024, 'd');
+  std::string data(10UL * 1024 * 1024, 'd');
   EXPECT_EQ(fault_of({as_bytes(data), nullptr, {}}), "");
   data += 'd';
   EXPECT_TRUE(fault_of({as_bytes(data), nullptr, {}}).contains("10 MiB"));

@@ -23,7 +23,7 @@ settings of_project(std::string project) {
 }
 
 class leased : public ::testing::Test {
- protected:
+ public:
   ~leased() override { shared->abandon(); }
 
   void open(const pubsub::subscription& source) {

@@ -6,14 +6,14 @@ namespace millrace::pubsub::detail {
 /// channel may be destroyed inside.
 class callback_scope {
  public:
-  callback_scope() noexcept { ++depth_; }
-  ~callback_scope() { --depth_; }
+  callback_scope() noexcept { ++depth; }
+  ~callback_scope() { --depth; }
   callback_scope(const callback_scope&) = delete;
   callback_scope& operator=(const callback_scope&) = delete;
-  [[nodiscard]] static bool inside() noexcept { return depth_ > 0; }
+  [[nodiscard]] static bool inside() noexcept { return depth > 0; }
 
  private:
-  static inline thread_local unsigned depth_ = 0;
+  static inline thread_local unsigned depth = 0;
 };
 
 } // namespace millrace::pubsub::detail
