@@ -49,7 +49,6 @@ class delivery {
   [[nodiscard]] task<result<void>> settle_confirmed(settlement how) && {
     auto later = message_->confirmation_of_settlement();
     auto settled = std::move(*this).settle(how);
-    if (!settled) later.reset();
     return confirmed(std::move(settled), std::move(later));
   }
   [[nodiscard]] result<void> ack() && { return std::move(*this).settle({settlement_kind::ack, {}}); }

@@ -47,13 +47,8 @@ void run_continuations(subscription_loop& loop, std::unique_ptr<detail::settled_
 }
 
 /// A refusal is in health and in the log: the broker tells its sink.
-task<void> continue_when_confirmed(subscription_loop& loop, unconfirmed one) {
-  const auto taken = co_await confirmation::answer(std::move(one.answer));
-  if (taken) run_continuations(loop, std::move(one.hooks), one.kind);
-}
-
-task<void> continue_when_all_confirmed(subscription_loop& loop, batch_settlement whole,
-                                       std::unique_ptr<detail::settled_hook> hooks, settlement_kind kind) {
+task<void> continue_when_confirmed(subscription_loop& loop, batch_settlement whole,
+                                   std::unique_ptr<detail::settled_hook> hooks, settlement_kind kind) {
   for (unconfirmed& one : whole.waiting) {
     const auto taken = co_await confirmation::answer(std::move(one.answer));
     if (taken)
@@ -64,15 +59,13 @@ task<void> continue_when_all_confirmed(subscription_loop& loop, batch_settlement
   if (!whole.failed) run_continuations(loop, std::move(hooks), kind);
 }
 
-constexpr const char* confirming = "continuations that wait for the broker's confirmation";
-
 } // namespace
 
 void run_batch_continuations(subscription_loop& loop, batch_settlement whole,
                              std::unique_ptr<detail::settled_hook> hooks, settlement_kind kind) {
   if (!whole.waiting.empty())
-    loop.environment().background->spawn(continue_when_all_confirmed(loop, std::move(whole), std::move(hooks), kind),
-                                         confirming);
+    loop.environment().background->spawn(continue_when_confirmed(loop, std::move(whole), std::move(hooks), kind),
+                                         "continuations that wait for the broker's confirmation");
   else if (!whole.failed)
     run_continuations(loop, std::move(hooks), kind);
 }
@@ -111,9 +104,10 @@ void settled_as(subscription_loop& loop, incoming& m, ending& how, settlement wa
   }
   auto hooks = how.chosen->take_continuations();
   if (later == nullptr) return run_continuations(loop, std::move(hooks), wanted.kind);
-  unconfirmed one{std::move(later), std::move(hooks), wanted.kind};
-  if (how.whole != nullptr) return how.whole->waiting.push_back(std::move(one));
-  loop.environment().background->spawn(continue_when_confirmed(loop, std::move(one)), confirming);
+  batch_settlement alone;
+  batch_settlement& to = how.whole != nullptr ? *how.whole : alone;
+  to.waiting.push_back({std::move(later), std::move(hooks), wanted.kind});
+  if (how.whole == nullptr) run_batch_continuations(loop, std::move(alone), nullptr, wanted.kind);
 }
 
 bool wants_reply(invocation& call, const ending& how) {

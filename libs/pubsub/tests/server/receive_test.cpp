@@ -6,7 +6,21 @@
 namespace millrace::pubsub::test {
 namespace {
 
-using receiving = on_fake;
+class receiving : public on_fake {
+ protected:
+  /// "once", on the server.
+  fake_subscription exactly_once() {
+    fake_subscription once(subscription_name("once"), topic);
+    once.exactly_once = true;
+    server.create_subscription(once);
+    return once;
+  }
+};
+
+task<result<receipt>> send_tea(publisher<publish> to) {
+  auto sent = co_await to.text("tea").to("orders");
+  co_return sent;
+}
 
 TEST_F(receiving, a_message_arrives_with_all_that_it_has) {
   client c(at(server));
@@ -261,9 +275,7 @@ TEST_F(receiving, s19_thousands_go_back_at_a_shutdown_in_requests_of_legal_size)
 }
 
 TEST_F(receiving, s16_an_exactly_once_ack_that_came_too_late_brings_the_message_back) {
-  fake_subscription once(subscription_name("once"), topic);
-  once.exactly_once = true;
-  server.create_subscription(once);
+  const fake_subscription once = exactly_once();
   client c(at(server));
   waiting_sink seen;
   const auto port = value_of(open(c, subscription("once"), seen));
@@ -280,9 +292,7 @@ TEST_F(receiving, s16_an_exactly_once_ack_that_came_too_late_brings_the_message_
 
 /// A service learns it from its health, and its handler by the repetition.
 TEST_F(receiving, s16_a_service_counts_the_acks_that_came_too_late_in_its_health) {
-  fake_subscription once(subscription_name("once"), topic);
-  once.exactly_once = true;
-  server.create_subscription(once);
+  const fake_subscription once = exactly_once();
   service app{{.title = "orders"}};
   app.threads(1);
   auto on = app.with_broker(at(server));
@@ -292,11 +302,7 @@ TEST_F(receiving, s16_a_service_counts_the_acks_that_came_too_late_in_its_health
   });
   const auto out = on.publisher();
   auto running = value_of(app.start());
-  const auto send = [](publisher<publish> p) -> task<result<receipt>> {
-    auto sent = co_await p.text("tea").to("orders");
-    co_return sent;
-  };
-  value_of(sync_wait(send(out)));
+  value_of(sync_wait(send_tea(out)));
   EXPECT_TRUE(eventually([&] { return running.health().read().refused == 1; }));
   EXPECT_TRUE(eventually([&] { return calls == 2 && server.outstanding(once.name) == 0; }));
   EXPECT_TRUE(running.health().healthy());
@@ -306,9 +312,7 @@ TEST_F(receiving, s16_a_service_counts_the_acks_that_came_too_late_in_its_health
 
 /// The first call's acknowledgement comes too late, so what follows it is left to the second one's.
 TEST_F(receiving, s16_a_continuation_waits_until_the_service_confirmed_the_ack) {
-  fake_subscription once(subscription_name("once"), topic);
-  once.exactly_once = true;
-  server.create_subscription(once);
+  const fake_subscription once = exactly_once();
   service app{{.title = "orders"}};
   app.threads(1);
   auto on = app.with_broker(at(server));
@@ -328,11 +332,7 @@ TEST_F(receiving, s16_a_continuation_waits_until_the_service_confirmed_the_ack) 
   });
   const auto out = on.publisher();
   auto running = value_of(app.start());
-  const auto send = [](publisher<publish> p) -> task<result<receipt>> {
-    auto sent = co_await p.text("tea").to("orders");
-    co_return sent;
-  };
-  value_of(sync_wait(send(out)));
+  value_of(sync_wait(send_tea(out)));
   EXPECT_TRUE(eventually([&] { return second_continued == 1; }));
   EXPECT_EQ(outstanding_then, 0U);
   EXPECT_EQ(first_continued, 0);
@@ -340,9 +340,7 @@ TEST_F(receiving, s16_a_continuation_waits_until_the_service_confirmed_the_ack) 
 }
 
 TEST_F(receiving, s17_whoever_waits_for_an_ack_hears_when_it_was_taken_or_that_it_never_will_be) {
-  fake_subscription once(subscription_name("once"), topic);
-  once.exactly_once = true;
-  server.create_subscription(once);
+  const fake_subscription once = exactly_once();
   client c(at(server));
   waiting_sink seen;
   const auto port = value_of(open(c, subscription("once"), seen));
@@ -360,9 +358,7 @@ TEST_F(receiving, s17_whoever_waits_for_an_ack_hears_when_it_was_taken_or_that_i
 }
 
 TEST_F(receiving, s17_who_waits_for_an_ack_hears_of_the_shutdown_that_came_first) {
-  fake_subscription once(subscription_name("once"), topic);
-  once.exactly_once = true;
-  server.create_subscription(once);
+  const fake_subscription once = exactly_once();
   client c(at(server).shutdown_timeout(300ms));
   waiting_sink seen;
   const auto port = value_of(open(c, subscription("once"), seen));
@@ -391,9 +387,7 @@ TEST_F(receiving, an_ack_that_is_forbidden_is_told_with_what_the_service_said) {
 }
 
 TEST_F(receiving, s17_acks_that_are_refused_for_now_are_sent_again) {
-  fake_subscription once(subscription_name("once"), topic);
-  once.exactly_once = true;
-  server.create_subscription(once);
+  const fake_subscription once = exactly_once();
   client c(at(server));
   waiting_sink seen;
   const auto port = value_of(open(c, subscription("once"), seen));
