@@ -2,6 +2,7 @@
 #include "client.hpp"
 #include "nats_server.hpp"
 #include "poll.hpp"
+#include "relay.hpp"
 #include "test_keys.hpp"
 
 #include <millrace/log.hpp>
@@ -73,6 +74,33 @@ TEST_F(nats_auth, credentials_file) {
   const auto missing = try_connect(server, connect_options().credentials_file("/nowhere/user.creds"));
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().message().find("credentials_file"), std::string::npos);
+}
+
+// nats.c before 3.8 does not send a signature that begins with a zero byte: those of this challenge, and one in 256.
+constexpr const char* unlucky_challenge = "7Trfdv2Rz13IbV2";
+
+TEST_F(nats_auth, a_signature_that_begins_with_zero_is_no_refusal) {
+  const nats_server server(std::string("authorization { users = [ {nkey: ") + keys::user_id + "} ] }");
+  relay between(server.port());
+  between.challenge_next_with(unlucky_challenge);
+  expect_works(connect(rt_, between.url(), connect_options().nkey(keys::user_id, keys::user_seed)));
+}
+
+TEST_F(nats_auth, keys_at_a_server_that_does_not_challenge) {
+  const nats_server server;
+  expect_works(value_of(try_connect(server, connect_options().nkey(keys::user_id, keys::user_seed))));
+}
+
+TEST_F(nats_auth, a_key_file_without_its_key_is_refused_by_name) {
+  const nats_server server;
+  const auto file = server.directory() / "user.creds";
+  std::ofstream(file) << "-----BEGIN USER NKEY SEED-----\n" << keys::user_seed << "\n------END USER NKEY SEED------\n";
+  const auto no_jwt = try_connect(server, connect_options().credentials_file(file.string()));
+  ASSERT_FALSE(no_jwt);
+  EXPECT_EQ(no_jwt.error(), make_error_code(errc::invalid_options));
+  EXPECT_NE(no_jwt.error().message().find("credentials_file: no user JWT"), std::string::npos)
+      << no_jwt.error().message();
+  EXPECT_EQ(no_jwt.error().message().find(keys::user_seed), std::string::npos);
 }
 
 TEST_F(nats_auth, contradictory_options_are_refused_by_name) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace millrace::nats::test {
@@ -78,10 +79,23 @@ void relay::accept_one() {
   const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (client < 0) return;
   const int server = dial(server_port_);
-  if (server < 0)
+  if (server < 0) {
     ::close(client);
-  else
-    pairs_.push_back({client, server});
+    return;
+  }
+  pairs_.push_back({client, server});
+  if (!nonce_.empty()) greet(pairs_.back());
+}
+
+void relay::greet(const pair& p) {
+  constexpr std::string_view key = "\"nonce\":\"";
+  std::string info;
+  for (char c = 0; c != '\n' && recv(p.server, &c, 1, 0) == 1;)
+    info += c;
+  const std::size_t at = info.find(key);
+  if (at != info.npos) info.replace(at + key.size(), nonce_.size(), nonce_);
+  nonce_.clear();
+  (void)send(p.client, info.data(), info.size(), MSG_NOSIGNAL);
 }
 
 void relay::run() {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace millrace::nats::test {
@@ -15,12 +17,14 @@ class relay {
   relay& operator=(const relay&) = delete;
   ~relay();
 
-  [[nodiscard]] int port() const noexcept { return port_; }
+  [[nodiscard]] std::string url() const { return "nats://127.0.0.1:" + std::to_string(port_); }
   /// Nothing more goes from the server to the client; the other way is open.
   void hold() noexcept { held_.store(true); }
   /// Ends the connections, without what came while they were held (a message that is cut in two stays in nats.c's
   /// memory for ever), and relays new ones.
   void cut() noexcept { cut_.store(true); }
+  /// The next client gets this challenge in place of the server's. Before that client dials.
+  void challenge_next_with(std::string nonce) { nonce_ = std::move(nonce); }
 
  private:
   struct pair {
@@ -31,6 +35,7 @@ class relay {
   void turn();
   void end_all();
   void accept_one();
+  void greet(const pair& p);
 
   const int server_port_;
   int port_ = 0;
@@ -39,6 +44,7 @@ class relay {
   std::atomic<bool> held_ = false;
   std::atomic<bool> cut_ = false;
   std::atomic<bool> stopping_ = false;
+  std::string nonce_;
   std::thread thread_;
 };
 

@@ -62,7 +62,7 @@ std::map<std::string, int> times_of_each(const collecting_sink& sink) {
 // nats 12.27: the server cuts a connection off that does not read. The service hears of it, is back by itself, and has
 // every message of the stream; of the core subject, what was published meanwhile is lost.
 TEST_F(nats_slow_consumer, N5_cut_off_by_the_server_is_seen_and_survived) {
-  connected_broker b = connect(rt_, "nats://127.0.0.1:" + std::to_string(relay_.port()), patient());
+  connected_broker b = connect(rt_, relay_.url(), patient());
   collecting_sink core;
   collecting_sink stream;
   const auto flooded = open(b, subject("flood"), core);

@@ -27,8 +27,10 @@ libnats_context::~libnats_context() {
 }
 
 natsStatus libnats_context::install(natsOptions* options) {
-  natsStatus status = natsOptions_SetDisconnectedCB(
-      options, [](natsConnection* nc, void* self) noexcept { of(self).disconnected(nc); }, this);
+  natsStatus status = login.install(options);
+  if (status == NATS_OK)
+    status = natsOptions_SetDisconnectedCB(
+        options, [](natsConnection* nc, void* self) noexcept { of(self).disconnected(nc); }, this);
   if (status == NATS_OK)
     status = natsOptions_SetReconnectedCB(
         options, [](natsConnection* nc, void* self) noexcept { of(self).reconnected(nc); }, this);
@@ -124,7 +126,9 @@ void libnats_context::failed(natsSubscription* sub, natsStatus status, const cha
     return;
   }
   if (status == NATS_NOT_PERMITTED || status == NATS_CONNECTION_AUTH_FAILED) {
-    if (const auto listener = listener_.lock()) listener->on_server_error(text);
+    // A reconnect in the meantime has cleared the text.
+    if (const auto listener = listener_.lock())
+      listener->on_server_error(*text != '\0' ? text : natsStatus_GetText(status));
     return;
   }
   const std::lock_guard lock(mutex_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "transport/libnats/key_login.hpp"
 #include "transport/transport.hpp"
 
 #include <millrace/nats/options.hpp>
@@ -42,6 +43,7 @@ class libnats_context : public std::enable_shared_from_this<libnats_context> {
   void on_close(std::function<void()> told);
 
   const connect_settings settings;
+  key_login login{settings};
 
  private:
   void disconnected(natsConnection* nc) noexcept;

@@ -1,10 +1,10 @@
 #include "transport/libnats/libnats_options.hpp"
 
 #include "protocol/subject.hpp"
+#include "transport/libnats/key_login.hpp"
 #include "transport/libnats/libnats_status.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <random>
 
 namespace millrace::nats::detail {
@@ -34,22 +34,14 @@ class option_setter {
   std::optional<error> fault_;
 };
 
-bool readable(const std::string& path) { return std::ifstream(path).good(); }
-
-natsStatus sign_with_text(char** custom_error, unsigned char** signature, int* size, const char* nonce, void* seed) {
-  (void)custom_error;
-  return nats_Sign(static_cast<const std::string*>(seed)->c_str(), nonce, signature, size);
-}
-
-void set_nkey(option_setter& set, const connect_settings& s) {
-  if (s.nkey.empty()) return;
-  if (!s.nkey_seed.empty()) {
-    // The client keeps the pointer: the settings outlive its connection.
-    set("nkey", natsOptions_SetNKey, s.nkey.c_str(), sign_with_text, const_cast<std::string*>(&s.nkey_seed));
-  } else if (readable(s.nkey_seed_file)) {
-    set("nkey", natsOptions_SetNKeyFromSeed, s.nkey.c_str(), s.nkey_seed_file.c_str());
-  } else
-    set.refuse("nkey_file", "cannot read '" + s.nkey_seed_file + "'");
+/// `part` is what the option is there for.
+void check_key_file(option_setter& set, const char* option, const std::string& path,
+                    std::initializer_list<std::string key_file::*> parts) {
+  const std::optional<key_file> found = read_key_file(path);
+  if (!found) return set.refuse(option, "cannot read '" + path + "'");
+  for (const auto part : parts)
+    if (((*found).*part).empty())
+      set.refuse(option, std::string(part == &key_file::jwt ? "no user JWT" : "no seed") + " in '" + path + "'");
 }
 
 void set_login(option_setter& set, const connect_settings& s) {
@@ -58,12 +50,9 @@ void set_login(option_setter& set, const connect_settings& s) {
   if (ways > 1) return set.refuse("user, token, nkey, credentials", "only one of them at a time");
   if (!s.user.empty()) set("user", natsOptions_SetUserInfo, s.user.c_str(), s.password.c_str());
   set.text("token", natsOptions_SetToken, s.token);
-  if (!s.credentials_file.empty()) {
-    if (!readable(s.credentials_file))
-      return set.refuse("credentials_file", "cannot read '" + s.credentials_file + "'");
-    set("credentials_file", natsOptions_SetUserCredentialsFromFiles, s.credentials_file.c_str(),
-        static_cast<const char*>(nullptr));
-  }
+  if (!s.credentials_file.empty())
+    check_key_file(set, "credentials_file", s.credentials_file, {&key_file::jwt, &key_file::seed});
+  if (!s.nkey.empty() && s.nkey_seed.empty()) check_key_file(set, "nkey_file", s.nkey_seed_file, {&key_file::seed});
 }
 
 void set_tls(option_setter& set, const connect_settings& s, const std::vector<address>& servers) {
@@ -135,7 +124,6 @@ result<options_handle> make_options(const connect_settings& s, const std::vector
   set("inbox_prefix", natsOptions_SetCustomInboxPrefix, s.inbox_prefix.c_str());
   set("delivery", natsOptions_UseGlobalMessageDelivery, false);
   set_login(set, s);
-  set_nkey(set, s);
   set_tls(set, s, servers);
   set_times(set, s, servers.size());
   if (set.fault()) return fail(std::move(*set.fault()));

@@ -17,7 +17,7 @@ struct destroy_options {
 using options_handle = std::unique_ptr<natsOptions, destroy_options>;
 
 /// The client's options for these settings, all but the callbacks. Reads the named files; an error names the option,
-/// never its secret. The client keeps pointers into `settings`: they outlive its connection.
+/// never its secret.
 [[nodiscard]] result<options_handle> make_options(const connect_settings& settings,
                                                   const std::vector<address>& servers);
 

@@ -198,10 +198,12 @@ struct dialled {
   std::optional<error> fault;
 };
 
-dialled dial(natsOptions* options, const std::string& shown) {
+dialled dial(natsOptions* options, const std::string& shown, key_login& login) {
   dialled out;
   natsConnection* nc = nullptr;
-  const natsStatus status = natsConnection_Connect(&nc, options);
+  natsStatus status = natsConnection_Connect(&nc, options);
+  for (int more = 8; status != NATS_OK && login.gave_up() && more > 0; --more)
+    status = natsConnection_Connect(&nc, options);
   if (status == NATS_OK)
     out.nc = share(nc);
   else
@@ -232,7 +234,7 @@ task<result<std::shared_ptr<transport>>> connect_libnats(runtime& rt, std::vecto
   context->connected();
   const std::shared_ptr<natsOptions> options(made->release(), destroy_options{});
   auto work = [options, context, shown] {
-    dialled out = dial(options.get(), shown);
+    dialled out = dial(options.get(), shown, context->login);
     if (out.fault)
       context->not_connected();
     else
