@@ -19,8 +19,9 @@ function(millrace_install_library name)
     FILE millrace-${name}-targets.cmake
     DESTINATION "${MILLRACE_CONFIG_DIR}"
     COMPONENT ${name})
+  millrace_library_folder(folder ${name})
   install(
-    FILES "${PROJECT_SOURCE_DIR}/libs/${name}/dependencies.cmake"
+    FILES "${PROJECT_SOURCE_DIR}/${folder}/dependencies.cmake"
     RENAME millrace-${name}-dependencies.cmake
     DESTINATION "${MILLRACE_CONFIG_DIR}"
     COMPONENT ${name})

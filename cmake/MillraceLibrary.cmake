@@ -1,4 +1,11 @@
-# A library is a folder libs/<name> with include/, src/, tests/, dependencies.cmake and CMakeLists.txt.
+# A library is a folder libs/<name> with include/, src/, tests/, dependencies.cmake and CMakeLists.txt. A part of it that
+# needs more than the rest is a library of its own in a folder of that: testing_pubsub is libs/testing/pubsub.
+
+# Below the root of the tree.
+function(millrace_library_folder result name)
+  string(REPLACE "_" "/" path "${name}")
+  set(${result} "libs/${path}" PARENT_SCOPE)
+endfunction()
 
 function(millrace_skip name reason)
   if(NOT MILLRACE_LIBRARIES STREQUAL "auto")
@@ -7,9 +14,10 @@ function(millrace_skip name reason)
   message(STATUS "millrace: ${name} skipped: ${reason}")
 endfunction()
 
-# Adds libs/<name> and, before it, the libraries that it needs.
+# Adds a library and, before it, the libraries that it needs.
 function(millrace_add_library_directory name)
-  set(directory "${PROJECT_SOURCE_DIR}/libs/${name}")
+  millrace_library_folder(folder ${name})
+  set(directory "${PROJECT_SOURCE_DIR}/${folder}")
   if(TARGET millrace_${name})
     return()
   elseif(NOT EXISTS "${directory}/CMakeLists.txt")
@@ -33,7 +41,7 @@ function(millrace_add_library_directory name)
     millrace_skip(${name} "this is missing: ${missing}")
     return()
   endif()
-  add_subdirectory("${directory}" "${PROJECT_BINARY_DIR}/libs/${name}")
+  add_subdirectory("${directory}" "${PROJECT_BINARY_DIR}/${folder}")
 endfunction()
 
 # millrace_library(<name> [PUBLIC <target>...] [PRIVATE <target>...] [BUILD_ONLY <target>...])

@@ -1,4 +1,4 @@
-# Tests of a library, by folder:
+# Tests of a library, by folder (millrace_library_folder says where libs/<name> of testing_pubsub is):
 #   libs/<name>/tests/*.cpp                  <name>_test
 #   libs/<name>/tests/{unit,wire}/**.cpp     <name>_unit_test
 #   libs/<name>/tests/server/**.cpp          <name>_server_test, label "server": each starts the server that it needs
@@ -8,7 +8,7 @@
 #   libs/<name>/tests/support/*.cpp          part of each of them
 #   libs/<name>/tests/<part>/shared_servers.txt  see MillraceSharedServer.cmake
 #   libs/<name>/tests/left_out.cmake         may add to millrace_left_out folders that this machine has no server for
-# A test may include what is in src/ and tests/ of its library, and use core, memory and testing.
+# A test may include what is in src/ and tests/ of its library, and use core, memory, testing and, in <name>, testing_<name>.
 
 include(GoogleTest)
 include(MillraceFuzz)
@@ -93,7 +93,7 @@ function(millrace_add_tests_of library part)
     return()
   endif()
   set(libs millrace::${library})
-  foreach(helper core memory testing)
+  foreach(helper core memory testing testing_${library})
     if(TARGET millrace::${helper})
       list(APPEND libs millrace::${helper})
     endif()
@@ -101,7 +101,8 @@ function(millrace_add_tests_of library part)
   get_target_property(private_links millrace_${library} MILLRACE_PRIVATE_LINKS)
   list(REMOVE_DUPLICATES libs)
   string(REGEX REPLACE "_?test$" "" label "${part}")
-  set(root "${PROJECT_SOURCE_DIR}/libs/${library}")
+  millrace_library_folder(folder ${library})
+  set(root "${PROJECT_SOURCE_DIR}/${folder}")
   set(servers "${root}/tests/${label}/shared_servers.txt")
   if(EXISTS "${servers}")
     set(servers SERVERS "${servers}")
@@ -124,7 +125,8 @@ endfunction()
 function(millrace_add_library_tests)
   get_property(available GLOBAL PROPERTY MILLRACE_AVAILABLE)
   foreach(library IN LISTS available)
-    set(tests "${PROJECT_SOURCE_DIR}/libs/${library}/tests")
+    millrace_library_folder(folder ${library})
+    set(tests "${PROJECT_SOURCE_DIR}/${folder}/tests")
     set(millrace_left_out)
     include("${tests}/left_out.cmake" OPTIONAL)
     file(GLOB support CONFIGURE_DEPENDS "${tests}/support/*.cpp")
@@ -157,7 +159,8 @@ endfunction()
 function(millrace_add_header_tests)
   get_property(available GLOBAL PROPERTY MILLRACE_AVAILABLE)
   foreach(library IN LISTS available)
-    set(root "${PROJECT_SOURCE_DIR}/libs/${library}/include")
+    millrace_library_folder(folder ${library})
+    set(root "${PROJECT_SOURCE_DIR}/${folder}/include")
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${root}" "${root}/*.hpp")
     set(sources)
     foreach(header IN LISTS headers)

@@ -1,7 +1,7 @@
 // One run of one side, or the server, for tools/bench: `bench_pubsub SIDE CASE ADDRESS MESSAGES [THREADS]`.
 #include "sides.hpp"
 
-#include <millrace/pubsub/fake_server.hpp>
+#include <millrace/testing/pubsub.hpp>
 
 #include <cstdlib>
 #include <functional>
@@ -14,7 +14,7 @@ using bench::run_options;
 
 /// Says where it is, and serves until standard input ends.
 int serve(const run_options& /*options*/) {
-  millrace::pubsub::fake_server server;
+  millrace::testing::fake_pubsub server;
   const auto name = [](const char* collection, const char* id) {
     return std::string("projects/") + bench::project + '/' + collection + '/' + id;
   };

@@ -2,7 +2,7 @@
 // the command's exit code. Any client in any language can talk to it. Without a command it says where it is, and ends.
 //
 //   example_pubsub_fake_server COMMAND [ARGUMENT...]
-#include <millrace/pubsub/fake_server.hpp>
+#include <millrace/testing/pubsub.hpp>
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@
 extern char** environ; // NOLINT: POSIX declares it nowhere
 
 int main(int argc, char** argv) {
-  const millrace::pubsub::fake_server server;
+  const millrace::testing::fake_pubsub server;
   if (argc < 2) {
     std::cout << "a Pub/Sub server was at " << server.address() << '\n';
     return 0;

@@ -1,7 +1,7 @@
 // The conformance suites over gRPC, on the fake.
 #include <millrace/pubsub.hpp>
-#include <millrace/pubsub/fake_server.hpp>
 #include <millrace/testing/conformance_gtest.hpp>
+#include <millrace/testing/pubsub.hpp>
 
 #include <stdexcept>
 
@@ -9,11 +9,12 @@ namespace millrace::pubsub {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::fake_pubsub;
 namespace conformance = testing::conformance;
 
 /// Started by the first check of a process.
-fake_server& server() {
-  static fake_server one;
+fake_pubsub& server() {
+  static fake_pubsub one;
   return one;
 }
 
@@ -26,7 +27,7 @@ broker at(const std::string& host_port) {
 result<void> prepare(const std::string& name) {
   const std::string topic = "projects/test-project/topics/" + name;
   server().create_topic(topic);
-  fake_subscription wanted("projects/test-project/subscriptions/" + name, topic);
+  fake_pubsub::subscription wanted("projects/test-project/subscriptions/" + name, topic);
   wanted.ordered = true;
   server().create_subscription(wanted);
   return {};

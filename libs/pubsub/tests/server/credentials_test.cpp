@@ -60,7 +60,9 @@ class made_keys {
     std::filesystem::remove_all(at_, ignored);
   }
   [[nodiscard]] std::string file(const char* name) const { return (at_ / name).string(); }
-  [[nodiscard]] fake_certificate certificate() const { return {text_of(file("cert.pem")), text_of(file("key.pem"))}; }
+  [[nodiscard]] fake_pubsub::certificate certificate() const {
+    return {text_of(file("cert.pem")), text_of(file("key.pem"))};
+  }
 
  private:
   static inline int made = 0;
@@ -93,7 +95,7 @@ class over_tls : public ::testing::Test {
     const std::size_t first = said.find('.') + 1;
     return decoded(std::string_view(said).substr(first, said.rfind('.') - first));
   }
-  fake_server server;
+  fake_pubsub server;
 };
 
 /// Hands out "token-1" until it is told that a new one is due.

@@ -3,7 +3,7 @@
 #include "pubsub_client.hpp"
 #include "waiting_sink.hpp"
 
-#include <millrace/pubsub/fake_server.hpp>
+#include <millrace/testing/pubsub.hpp>
 
 #include <atomic>
 #include <future>
@@ -12,10 +12,12 @@
 
 namespace millrace::pubsub::test {
 
+using testing::fake_pubsub;
+
 /// A server, and topics and subscriptions on it: "orders" with "worker", unless a test makes its own.
 class on_fake : public ::testing::Test {
  public:
-  static broker at(const fake_server& server) {
+  static broker at(const fake_pubsub& server) {
     broker b(project);
     b.emulator(server.address());
     return b;
@@ -39,7 +41,7 @@ class on_fake : public ::testing::Test {
   }
   static void stop(std::unique_ptr<subscription_port> port) { sync_wait(port->stop()); }
 
-  fake_server server;
+  fake_pubsub server;
   const std::string topic = topic_name("orders");
   const std::string name = subscription_name("worker");
 };

@@ -117,7 +117,7 @@ TEST_F(on_fake, s4_a_dead_peer_is_noticed_by_probes_and_left) {
 }
 
 TEST(restart, a_server_that_comes_back_on_its_port_is_found_again) {
-  auto server = std::make_unique<fake_server>();
+  auto server = std::make_unique<fake_pubsub>();
   const std::string address = server->address();
   const auto prepare = [&] {
     server->create_topic(topic_name("orders"));
@@ -131,7 +131,7 @@ TEST(restart, a_server_that_comes_back_on_its_port_is_found_again) {
   auto port = value_of(sync_wait(c.on().open(subscription("worker"), seen, {})));
   server.reset();
   ASSERT_TRUE(seen.told("interrupted: "));
-  server = std::make_unique<fake_server>(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  server = std::make_unique<fake_pubsub>(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
   prepare();
   value_of(c.send("orders", "tea"));
   // The stream may meet the server before its subscription is there: then it has ended.

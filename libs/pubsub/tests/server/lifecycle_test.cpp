@@ -108,7 +108,7 @@ TEST_F(lifecycle, L4_a_connection_that_is_given_up_while_it_works_ends_by_itself
 TEST(connecting, nobody_there_is_an_error_that_names_the_host) {
   std::string address;
   {
-    const fake_server gone;
+    const fake_pubsub gone;
     address = gone.address();
   }
   pool_runtime rt(1);
@@ -160,7 +160,7 @@ TEST(connecting, the_environment_names_an_emulator_where_nothing_else_is_said) {
 }
 
 TEST(connecting, a_copy_of_a_broker_is_live_or_in_process_as_the_first_one) {
-  const fake_server server;
+  const fake_pubsub server;
   pool_runtime rt(1);
   broker b(project);
   b.emulator(server.address());

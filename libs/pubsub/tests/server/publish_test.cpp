@@ -9,7 +9,7 @@ namespace {
 
 using publishing = on_fake;
 
-std::vector<wire::PublishRequest> requests(const fake_server& server) {
+std::vector<wire::PublishRequest> requests(const fake_pubsub& server) {
   std::vector<wire::PublishRequest> all;
   for (const std::string& body : server.recorded("Publish"))
     EXPECT_TRUE(all.emplace_back().ParseFromString(body));
@@ -103,7 +103,7 @@ TEST_F(publishing, s8_a_topic_that_is_missing_is_named_and_its_key_is_free_after
 }
 
 TEST_F(publishing, messages_of_a_key_keep_their_order_over_requests_and_failures_that_pass) {
-  fake_subscription ordered(subscription_name("in-order"), topic);
+  fake_pubsub::subscription ordered(subscription_name("in-order"), topic);
   ordered.ordered = true;
   server.create_subscription(ordered);
   broker b = at(server);

@@ -9,8 +9,8 @@ namespace {
 class receiving : public on_fake {
  protected:
   /// "once", on the server.
-  fake_subscription exactly_once() {
-    fake_subscription once(subscription_name("once"), topic);
+  fake_pubsub::subscription exactly_once() {
+    fake_pubsub::subscription once(subscription_name("once"), topic);
     once.exactly_once = true;
     server.create_subscription(once);
     return once;
@@ -99,7 +99,7 @@ TEST_F(receiving, s35_the_window_holds_messages_back_until_one_is_settled) {
 }
 
 TEST_F(receiving, s24_what_follows_a_refused_message_of_a_key_comes_again_in_order) {
-  fake_subscription ordered(subscription_name("in-order"), topic);
+  fake_pubsub::subscription ordered(subscription_name("in-order"), topic);
   ordered.ordered = true;
   server.create_subscription(ordered);
   client c(at(server));
@@ -124,7 +124,7 @@ TEST_F(receiving, s24_what_follows_a_refused_message_of_a_key_comes_again_in_ord
 TEST_F(receiving, s24_a_key_goes_on_when_its_message_was_dead_lettered) {
   server.create_topic(topic_name("dead"));
   server.create_subscription({subscription_name("letters"), topic_name("dead")});
-  fake_subscription ordered(subscription_name("in-order"), topic);
+  fake_pubsub::subscription ordered(subscription_name("in-order"), topic);
   ordered.ordered = true;
   ordered.dead_letter_topic = topic_name("dead");
   ordered.max_delivery_attempts = 5;
@@ -148,7 +148,7 @@ TEST_F(receiving, s24_a_key_goes_on_when_its_message_was_dead_lettered) {
 }
 
 TEST_F(receiving, a_filter_of_the_subscription_is_the_services) {
-  fake_subscription filtered(subscription_name("filtered"), topic);
+  fake_pubsub::subscription filtered(subscription_name("filtered"), topic);
   filtered.filter = "attributes.kind = \"tea\"";
   server.create_subscription(filtered);
   client c(at(server));
@@ -275,7 +275,7 @@ TEST_F(receiving, s19_thousands_go_back_at_a_shutdown_in_requests_of_legal_size)
 }
 
 TEST_F(receiving, s16_an_exactly_once_ack_that_came_too_late_brings_the_message_back) {
-  const fake_subscription once = exactly_once();
+  const fake_pubsub::subscription once = exactly_once();
   client c(at(server));
   waiting_sink seen;
   const auto port = value_of(open(c, subscription("once"), seen));
@@ -292,7 +292,7 @@ TEST_F(receiving, s16_an_exactly_once_ack_that_came_too_late_brings_the_message_
 
 /// A service learns it from its health, and its handler by the repetition.
 TEST_F(receiving, s16_a_service_counts_the_acks_that_came_too_late_in_its_health) {
-  const fake_subscription once = exactly_once();
+  const fake_pubsub::subscription once = exactly_once();
   service app{{.title = "orders"}};
   app.threads(1);
   auto on = app.with_broker(at(server));
@@ -312,7 +312,7 @@ TEST_F(receiving, s16_a_service_counts_the_acks_that_came_too_late_in_its_health
 
 /// The first call's acknowledgement comes too late, so what follows it is left to the second one's.
 TEST_F(receiving, s16_a_continuation_waits_until_the_service_confirmed_the_ack) {
-  const fake_subscription once = exactly_once();
+  const fake_pubsub::subscription once = exactly_once();
   service app{{.title = "orders"}};
   app.threads(1);
   auto on = app.with_broker(at(server));
@@ -340,7 +340,7 @@ TEST_F(receiving, s16_a_continuation_waits_until_the_service_confirmed_the_ack) 
 }
 
 TEST_F(receiving, s17_whoever_waits_for_an_ack_hears_when_it_was_taken_or_that_it_never_will_be) {
-  const fake_subscription once = exactly_once();
+  const fake_pubsub::subscription once = exactly_once();
   client c(at(server));
   waiting_sink seen;
   const auto port = value_of(open(c, subscription("once"), seen));
@@ -358,7 +358,7 @@ TEST_F(receiving, s17_whoever_waits_for_an_ack_hears_when_it_was_taken_or_that_i
 }
 
 TEST_F(receiving, s17_who_waits_for_an_ack_hears_of_the_shutdown_that_came_first) {
-  const fake_subscription once = exactly_once();
+  const fake_pubsub::subscription once = exactly_once();
   client c(at(server).shutdown_timeout(300ms));
   waiting_sink seen;
   const auto port = value_of(open(c, subscription("once"), seen));
@@ -387,7 +387,7 @@ TEST_F(receiving, an_ack_that_is_forbidden_is_told_with_what_the_service_said) {
 }
 
 TEST_F(receiving, s17_acks_that_are_refused_for_now_are_sent_again) {
-  const fake_subscription once = exactly_once();
+  const fake_pubsub::subscription once = exactly_once();
   client c(at(server));
   waiting_sink seen;
   const auto port = value_of(open(c, subscription("once"), seen));

@@ -17,7 +17,7 @@ open_options dead_letters(std::uint32_t attempts, std::string to) {
   return o;
 }
 
-std::size_t all_calls(const fake_server& server) {
+std::size_t all_calls(const fake_pubsub& server) {
   std::size_t n = 0;
   for (const char* method :
        {"GetTopic", "CreateTopic", "GetSubscription", "CreateSubscription", "UpdateSubscription", "StreamingPull"})

@@ -1,13 +1,13 @@
-#include "fake/fake_reactors.hpp"
+#include "fake_reactors.hpp"
 
 #include <grpcpp/support/slice.h>
 
-namespace millrace::pubsub {
+namespace millrace::testing {
 namespace {
 
-using detail::call_status;
-using detail::method;
-using detail::status_code;
+using model::call_status;
+using model::method;
+using model::status_code;
 
 grpc::Status status_of(const call_status& s) { return {static_cast<grpc::StatusCode>(s.code), s.text, s.details}; }
 
@@ -28,13 +28,13 @@ std::string text_of(const grpc::ByteBuffer& buffer) {
 /// One unary call: a request, and an answer when the script lets it go.
 class call_reactor final : public grpc::ServerGenericBidiReactor {
  public:
-  call_reactor(fake_server::state& server, method which) : server_(server), which_(which) { StartRead(&request_); }
+  call_reactor(fake_pubsub::state& server, method which) : server_(server), which_(which) { StartRead(&request_); }
 
   void OnReadDone(bool ok) override {
     const std::lock_guard lock(server_.mutex);
     if (!ok) return finish(grpc::Status::CANCELLED);
     std::string body = text_of(request_);
-    const detail::call_answer answer = server_.answer(which_, body);
+    const model::call_answer answer = server_.answer(which_, body);
     alive_ = std::make_shared<bool>(true);
     server_.reply(which_, [this, alive = alive_, answer] {
       if (!*alive || finished_) return;
@@ -62,7 +62,7 @@ class call_reactor final : public grpc::ServerGenericBidiReactor {
     if (std::exchange(finished_, true)) return;
     Finish(status);
   }
-  fake_server::state& server_;
+  fake_pubsub::state& server_;
   const method which_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
@@ -71,9 +71,9 @@ class call_reactor final : public grpc::ServerGenericBidiReactor {
 };
 
 /// One streaming pull.
-class stream_reactor final : public grpc::ServerGenericBidiReactor, public detail::cloud_stream {
+class stream_reactor final : public grpc::ServerGenericBidiReactor, public model::cloud_stream {
  public:
-  explicit stream_reactor(fake_server::state& server) : server_(server) { StartRead(&request_); }
+  explicit stream_reactor(fake_pubsub::state& server) : server_(server) { StartRead(&request_); }
 
   void OnReadDone(bool ok) override {
     const std::lock_guard lock(server_.mutex);
@@ -129,7 +129,7 @@ class stream_reactor final : public grpc::ServerGenericBidiReactor, public detai
     Finish(status_of(why));
   }
 
-  fake_server::state& server_;
+  fake_pubsub::state& server_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer sent_;
   std::deque<grpc::ByteBuffer> responses_;
@@ -140,12 +140,12 @@ class stream_reactor final : public grpc::ServerGenericBidiReactor, public detai
 
 } // namespace
 
-grpc::ServerGenericBidiReactor* make_call_reactor(fake_server::state& server, method which) {
+grpc::ServerGenericBidiReactor* make_call_reactor(fake_pubsub::state& server, method which) {
   return new call_reactor(server, which); // frees itself in OnDone
 }
 
-grpc::ServerGenericBidiReactor* make_stream_reactor(fake_server::state& server) {
+grpc::ServerGenericBidiReactor* make_stream_reactor(fake_pubsub::state& server) {
   return new stream_reactor(server); // the same
 }
 
-} // namespace millrace::pubsub
+} // namespace millrace::testing

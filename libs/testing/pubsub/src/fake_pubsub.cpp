@@ -1,20 +1,20 @@
-#include <millrace/pubsub/fake_server.hpp>
+#include <millrace/testing/pubsub.hpp>
 
-#include "fake/fake_state.hpp"
+#include "fake_state.hpp"
 
 #include <stdexcept>
 
-namespace millrace::pubsub {
+namespace millrace::testing {
 namespace {
 
-using detail::method;
+using model::method;
 
 /// A call that a test makes itself.
-void must(const detail::call_answer& answer, const std::string& name) {
+void must(const model::call_answer& answer, const std::string& name) {
   if (!answer.status.ok()) throw std::runtime_error("fake Pub/Sub: " + name + ": " + answer.status.text);
 }
 
-wire::Subscription wire_of(const fake_subscription& s) {
+wire::Subscription wire_of(const fake_pubsub::subscription& s) {
   wire::Subscription out;
   out.set_name(s.name);
   out.set_topic(s.topic);
@@ -34,8 +34,8 @@ wire::Subscription wire_of(const fake_subscription& s) {
   return out;
 }
 
-fake_subscription from_wire(const wire::Subscription& s) {
-  fake_subscription out(s.name(), s.topic());
+fake_pubsub::subscription from_wire(const wire::Subscription& s) {
+  fake_pubsub::subscription out(s.name(), s.topic());
   out.ordered = s.enable_message_ordering();
   out.exactly_once = s.enable_exactly_once_delivery();
   out.filter = s.filter();
@@ -48,34 +48,34 @@ fake_subscription from_wire(const wire::Subscription& s) {
 
 } // namespace
 
-fake_server::fake_server(std::uint16_t port) : state_(std::make_unique<state>(port, nullptr)) {}
-fake_server::fake_server(const fake_certificate& shown, std::uint16_t port)
+fake_pubsub::fake_pubsub(std::uint16_t port) : state_(std::make_unique<state>(port, nullptr)) {}
+fake_pubsub::fake_pubsub(const fake_pubsub::certificate& shown, std::uint16_t port)
     : state_(std::make_unique<state>(port, &shown)) {}
-fake_server::~fake_server() = default;
+fake_pubsub::~fake_pubsub() = default;
 
-std::string fake_server::address() const { return "127.0.0.1:" + std::to_string(state_->port); }
+std::string fake_pubsub::address() const { return "127.0.0.1:" + std::to_string(state_->port); }
 
-void fake_server::create_topic(const std::string& name) {
+void fake_pubsub::create_topic(const std::string& name) {
   wire::Topic topic;
   topic.set_name(name);
   const std::lock_guard lock(state_->mutex);
   must(state_->service.call(method::create_topic, topic.SerializeAsString(), std::chrono::steady_clock::now()), name);
 }
 
-void fake_server::create_subscription(const fake_subscription& wanted) {
+void fake_pubsub::create_subscription(const fake_pubsub::subscription& wanted) {
   const std::string body = wire_of(wanted).SerializeAsString();
   const std::lock_guard lock(state_->mutex);
   must(state_->service.call(method::create_subscription, body, std::chrono::steady_clock::now()), wanted.name);
 }
 
-void fake_server::delete_topic(const std::string& name) {
+void fake_pubsub::delete_topic(const std::string& name) {
   wire::DeleteTopicRequest request;
   request.set_topic(name);
   const std::lock_guard lock(state_->mutex);
   must(state_->service.call(method::delete_topic, request.SerializeAsString(), std::chrono::steady_clock::now()), name);
 }
 
-void fake_server::delete_subscription(const std::string& name) {
+void fake_pubsub::delete_subscription(const std::string& name) {
   wire::DeleteSubscriptionRequest request;
   request.set_subscription(name);
   const std::lock_guard lock(state_->mutex);
@@ -83,7 +83,7 @@ void fake_server::delete_subscription(const std::string& name) {
        name);
 }
 
-bool fake_server::has_topic(const std::string& name) const {
+bool fake_pubsub::has_topic(const std::string& name) const {
   wire::GetTopicRequest request;
   request.set_topic(name);
   const std::lock_guard lock(state_->mutex);
@@ -91,55 +91,55 @@ bool fake_server::has_topic(const std::string& name) const {
       .status.ok();
 }
 
-std::optional<fake_subscription> fake_server::find_subscription(const std::string& name) const {
+std::optional<fake_pubsub::subscription> fake_pubsub::find_subscription(const std::string& name) const {
   const std::lock_guard lock(state_->mutex);
-  detail::message_queue* const found = state_->service.find(name);
+  model::message_queue* const found = state_->service.find(name);
   if (found == nullptr) return std::nullopt;
   return from_wire(found->settings());
 }
 
-std::size_t fake_server::waiting(const std::string& name) const {
+std::size_t fake_pubsub::waiting(const std::string& name) const {
   const std::lock_guard lock(state_->mutex);
-  const detail::message_queue* const found = state_->service.find(name);
+  const model::message_queue* const found = state_->service.find(name);
   return found == nullptr ? 0 : found->waiting();
 }
 
-std::size_t fake_server::outstanding(const std::string& name) const {
+std::size_t fake_pubsub::outstanding(const std::string& name) const {
   const std::lock_guard lock(state_->mutex);
-  const detail::message_queue* const found = state_->service.find(name);
+  const model::message_queue* const found = state_->service.find(name);
   return found == nullptr ? 0 : found->outstanding();
 }
 
-std::size_t fake_server::open_streams(const std::string& name) const {
+std::size_t fake_pubsub::open_streams(const std::string& name) const {
   const std::lock_guard lock(state_->mutex);
-  const detail::message_queue* const found = state_->service.find(name);
+  const model::message_queue* const found = state_->service.find(name);
   return found == nullptr ? 0 : found->streams();
 }
 
-void fake_server::fail_next(std::string_view name, int code, std::size_t times, std::string text) {
-  detail::call_status failure;
-  failure.code = static_cast<detail::status_code>(code);
+void fake_pubsub::fail_next(std::string_view name, int code, std::size_t times, std::string text) {
+  model::call_status failure;
+  failure.code = static_cast<model::status_code>(code);
   failure.text = std::move(text);
   const std::lock_guard lock(state_->mutex);
   state_->script_of(name).failures.assign(times, failure);
 }
 
-void fake_server::refuse_payload(std::string payload) {
+void fake_pubsub::refuse_payload(std::string payload) {
   const std::lock_guard lock(state_->mutex);
   state_->refused_payloads.insert(std::move(payload));
 }
 
-void fake_server::refuse_acks_for_now(std::size_t calls) {
+void fake_pubsub::refuse_acks_for_now(std::size_t calls) {
   const std::lock_guard lock(state_->mutex);
   state_->acks_refused_for_now = calls;
 }
 
-void fake_server::slow_down(std::string_view name, std::chrono::milliseconds by) {
+void fake_pubsub::slow_down(std::string_view name, std::chrono::milliseconds by) {
   const std::lock_guard lock(state_->mutex);
   state_->script_of(name).slow = by;
 }
 
-void fake_server::hold(std::string_view name, bool on) {
+void fake_pubsub::hold(std::string_view name, bool on) {
   const std::lock_guard lock(state_->mutex);
   auto& script = state_->script_of(name);
   script.held = on;
@@ -149,38 +149,38 @@ void fake_server::hold(std::string_view name, bool on) {
     send();
 }
 
-void fake_server::end_streams(int code, const std::string& text) {
-  detail::call_status why;
-  why.code = static_cast<detail::status_code>(code);
+void fake_pubsub::end_streams(int code, const std::string& text) {
+  model::call_status why;
+  why.code = static_cast<model::status_code>(code);
   why.text = text;
   const std::lock_guard lock(state_->mutex);
   state_->service.end_streams(why);
 }
 
-void fake_server::expire_leases(const std::string& name) {
+void fake_pubsub::expire_leases(const std::string& name) {
   const std::lock_guard lock(state_->mutex);
-  if (detail::message_queue* const found = state_->service.find(name); found != nullptr)
+  if (model::message_queue* const found = state_->service.find(name); found != nullptr)
     found->expire_all(std::chrono::steady_clock::now());
 }
 
-std::size_t fake_server::calls(std::string_view name) const {
+std::size_t fake_pubsub::calls(std::string_view name) const {
   const std::lock_guard lock(state_->mutex);
   return state_->script_of(name).calls;
 }
 
-void fake_server::record(std::string_view name) {
+void fake_pubsub::record(std::string_view name) {
   const std::lock_guard lock(state_->mutex);
   state_->script_of(name).recorded = true;
 }
 
-std::vector<std::string> fake_server::recorded(std::string_view name) const {
+std::vector<std::string> fake_pubsub::recorded(std::string_view name) const {
   const std::lock_guard lock(state_->mutex);
   return state_->script_of(name).bodies;
 }
 
-std::string fake_server::last_authorization() const {
+std::string fake_pubsub::last_authorization() const {
   const std::lock_guard lock(state_->mutex);
   return state_->last_authorization;
 }
 
-} // namespace millrace::pubsub
+} // namespace millrace::testing

@@ -1,29 +1,35 @@
-#include "fake/fake_state.hpp"
+#include "fake_state.hpp"
 
 #include "cloud/rules.hpp"
-#include "fake/fake_reactors.hpp"
+#include "fake_reactors.hpp"
 
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
 
 #include <stdexcept>
 
-namespace millrace::pubsub {
+namespace millrace::testing {
 namespace {
 
-using detail::method;
+using model::method;
 
-detail::cloud::options real_clock() {
-  detail::cloud::options chosen;
+model::cloud::options real_clock() {
+  model::cloud::options chosen;
   chosen.clock = [] { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); };
   return chosen;
 }
 
-std::shared_ptr<grpc::ServerCredentials> credentials_of(const fake_certificate* shown) {
+std::shared_ptr<grpc::ServerCredentials> credentials_of(const fake_pubsub::certificate* shown) {
   if (shown == nullptr) return grpc::InsecureServerCredentials();
   grpc::SslServerCredentialsOptions tls;
   tls.pem_key_cert_pairs.push_back({shown->key, shown->chain});
   return grpc::SslServerCredentials(tls);
+}
+
+/// The last part of the path: "Publish".
+std::string_view name_of(method which) noexcept {
+  const std::string_view path = model::path_of(which);
+  return path.substr(path.rfind('/') + 1);
 }
 
 /// Answers a method that there is not.
@@ -35,12 +41,7 @@ class unknown_method final : public grpc::ServerGenericBidiReactor {
 
 } // namespace
 
-std::string_view name_of_method(method which) noexcept {
-  const std::string_view path = detail::path_of(which);
-  return path.substr(path.rfind('/') + 1);
-}
-
-fake_server::state::state(std::uint16_t wanted, const fake_certificate* shown) : service(real_clock()) {
+fake_pubsub::state::state(std::uint16_t wanted, const fake_pubsub::certificate* shown) : service(real_clock()) {
   grpc::ServerBuilder builder;
   builder.AddListeningPort("127.0.0.1:" + std::to_string(wanted), credentials_of(shown), &port);
   builder.SetMaxReceiveMessageSize(64 * 1024 * 1024);
@@ -53,13 +54,13 @@ fake_server::state::state(std::uint16_t wanted, const fake_certificate* shown) :
   clock_ = std::thread([this] { keep_time(); });
 }
 
-fake_server::state::~state() {
+fake_pubsub::state::~state() {
   {
     const std::lock_guard lock(mutex);
     stopping_ = true;
     later_.clear();
-    detail::call_status gone;
-    gone.code = detail::status_code::unavailable;
+    model::call_status gone;
+    gone.code = model::status_code::unavailable;
     gone.text = "the server stops";
     service.end_streams(gone);
   }
@@ -69,58 +70,59 @@ fake_server::state::~state() {
   clock_.join();
 }
 
-grpc::ServerGenericBidiReactor* fake_server::state::CreateReactor(grpc::GenericCallbackServerContext* context) {
+grpc::ServerGenericBidiReactor* fake_pubsub::state::CreateReactor(grpc::GenericCallbackServerContext* context) {
   {
     const std::lock_guard lock(mutex);
     const auto said = context->client_metadata().find("authorization");
     last_authorization =
         said == context->client_metadata().end() ? "" : std::string(said->second.data(), said->second.size());
   }
-  for (std::size_t i = 0; i < detail::methods; ++i) {
+  for (std::size_t i = 0; i < model::methods; ++i) {
     const auto which = static_cast<method>(i);
-    if (context->method() != detail::path_of(which)) continue;
+    if (context->method() != model::path_of(which)) continue;
     return which == method::streaming_pull ? make_stream_reactor(*this) : make_call_reactor(*this, which);
   }
   return new unknown_method; // frees itself
 }
 
-fake_server::state::script& fake_server::state::script_of(std::string_view name) {
-  const auto at = scripts_.find(name);
-  return at != scripts_.end() ? at->second : scripts_[std::string(name)];
+fake_pubsub::state::script& fake_pubsub::state::script_of(std::string_view name) {
+  for (std::size_t i = 0; i < model::methods; ++i)
+    if (name_of(static_cast<method>(i)) == name) return scripts_[i];
+  throw std::invalid_argument("fake Pub/Sub: there is no method \"" + std::string(name) + '"');
 }
 
-std::optional<detail::call_status> fake_server::state::begin_call(method which, const std::string& body) {
-  script& s = script_of(name_of_method(which));
+std::optional<model::call_status> fake_pubsub::state::begin_call(method which, const std::string& body) {
+  script& s = script_of(which);
   ++s.calls;
   if (s.recorded) s.bodies.push_back(body);
   if (s.failures.empty()) return std::nullopt;
-  detail::call_status failure = std::move(s.failures.front());
+  model::call_status failure = std::move(s.failures.front());
   s.failures.pop_front();
   return failure;
 }
 
 /// What a test asked for, of calls that are well themselves.
-std::optional<detail::call_status> fake_server::state::scripted_refusal(method which, const std::string& body) {
+std::optional<model::call_status> fake_pubsub::state::scripted_refusal(method which, const std::string& body) {
   if (which == method::acknowledge && acks_refused_for_now > 0) {
     --acks_refused_for_now;
     wire::AcknowledgeRequest request;
     if (!request.ParseFromString(body)) return std::nullopt;
-    return detail::refuse_ack_ids({request.ack_ids().begin(), request.ack_ids().end()}, "TRANSIENT_FAILURE_SCRIPTED");
+    return model::refuse_ack_ids({request.ack_ids().begin(), request.ack_ids().end()}, "TRANSIENT_FAILURE_SCRIPTED");
   }
   wire::PublishRequest request;
   if (which != method::publish || refused_payloads.empty() || !request.ParseFromString(body)) return std::nullopt;
   for (const wire::PubsubMessage& m : request.messages()) {
     if (!refused_payloads.contains(m.data())) continue;
-    detail::call_status refused;
-    refused.code = detail::status_code::invalid_argument;
+    model::call_status refused;
+    refused.code = model::status_code::invalid_argument;
     refused.text = "a message does not fit the schema";
     return refused;
   }
   return std::nullopt;
 }
 
-detail::call_answer fake_server::state::answer(method which, const std::string& body) {
-  detail::call_answer a;
+model::call_answer fake_pubsub::state::answer(method which, const std::string& body) {
+  model::call_answer a;
   auto failure = begin_call(which, body);
   if (!failure) failure = scripted_refusal(which, body);
   if (!failure) return service.call(which, body, std::chrono::steady_clock::now());
@@ -128,8 +130,8 @@ detail::call_answer fake_server::state::answer(method which, const std::string& 
   return a;
 }
 
-void fake_server::state::reply(method which, std::function<void()> send) {
-  script& s = script_of(name_of_method(which));
+void fake_pubsub::state::reply(method which, std::function<void()> send) {
+  script& s = script_of(which);
   if (s.held) {
     s.waiting.push_back(std::move(send));
   } else if (s.slow.count() > 0) {
@@ -140,14 +142,14 @@ void fake_server::state::reply(method which, std::function<void()> send) {
   }
 }
 
-void fake_server::state::run() {
+void fake_pubsub::state::run() {
   const auto before = service.next_due();
   service.run(std::chrono::steady_clock::now());
   const auto due = service.next_due();
   if (due && (!before || *due < *before)) changed_.notify_all();
 }
 
-void fake_server::state::keep_time() {
+void fake_pubsub::state::keep_time() {
   std::unique_lock lock(mutex);
   while (!stopping_) {
     const time_point now = std::chrono::steady_clock::now();
@@ -166,4 +168,4 @@ void fake_server::state::keep_time() {
   }
 }
 
-} // namespace millrace::pubsub
+} // namespace millrace::testing

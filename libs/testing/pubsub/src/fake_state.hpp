@@ -2,11 +2,12 @@
 
 #include "cloud/cloud.hpp"
 
-#include <millrace/pubsub/fake_server.hpp>
+#include <millrace/testing/pubsub.hpp>
 
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server.h>
 
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -15,18 +16,22 @@
 #include <set>
 #include <thread>
 
-namespace millrace::pubsub {
+namespace millrace::testing {
+
+/// The service without a network is that of the in-process mode.
+namespace model = pubsub::detail;
+namespace wire = pubsub::wire;
 
 /// The server, its service and its clock. Everything happens under one mutex; reactors only start operations there.
-class fake_server::state final : public grpc::CallbackGenericService {
+class fake_pubsub::state final : public grpc::CallbackGenericService {
  public:
-  state(std::uint16_t port, const fake_certificate* shown);
+  state(std::uint16_t port, const fake_pubsub::certificate* shown);
   ~state() override;
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override;
 
   struct script {
-    std::deque<detail::call_status> failures;
+    std::deque<model::call_status> failures;
     std::chrono::milliseconds slow{0};
     bool held = false;
     bool recorded = false;
@@ -36,16 +41,18 @@ class fake_server::state final : public grpc::CallbackGenericService {
   };
 
   /// Counts and records a call; what the script says of it, if it fails.
-  [[nodiscard]] std::optional<detail::call_status> begin_call(detail::method which, const std::string& body);
-  [[nodiscard]] detail::call_answer answer(detail::method which, const std::string& body);
+  [[nodiscard]] std::optional<model::call_status> begin_call(model::method which, const std::string& body);
+  [[nodiscard]] model::call_answer answer(model::method which, const std::string& body);
   /// Runs `send` now, later or when it is let go, as the script says. With the mutex held, then and now.
-  void reply(detail::method which, std::function<void()> send);
+  void reply(model::method which, std::function<void()> send);
+  [[nodiscard]] script& script_of(model::method which) { return scripts_[static_cast<std::size_t>(which)]; }
+  /// Throws `std::invalid_argument` if there is no such method.
   [[nodiscard]] script& script_of(std::string_view method);
   /// What became due; and wakes the clock for what comes next.
   void run();
 
   std::mutex mutex;
-  detail::cloud service;
+  model::cloud service;
   std::string last_authorization;
   std::size_t acks_refused_for_now = 0;
   std::set<std::string, std::less<>> refused_payloads;
@@ -53,9 +60,9 @@ class fake_server::state final : public grpc::CallbackGenericService {
 
  private:
   void keep_time();
-  [[nodiscard]] std::optional<detail::call_status> scripted_refusal(detail::method which, const std::string& body);
+  [[nodiscard]] std::optional<model::call_status> scripted_refusal(model::method which, const std::string& body);
 
-  std::map<std::string, script, std::less<>> scripts_;
+  std::array<script, model::methods> scripts_;
   std::multimap<time_point, std::function<void()>> later_;
   std::condition_variable changed_;
   bool stopping_ = false;
@@ -63,7 +70,4 @@ class fake_server::state final : public grpc::CallbackGenericService {
   std::thread clock_;
 };
 
-/// The last part of the path: "Publish".
-[[nodiscard]] std::string_view name_of_method(detail::method which) noexcept;
-
-} // namespace millrace::pubsub
+} // namespace millrace::testing
