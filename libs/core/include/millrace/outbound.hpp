@@ -60,6 +60,8 @@ template <class Policy> struct outbound_pieces {
   using extras = outbound_extras<Policy>;
 
   explicit outbound_pieces(publish_cell& to) noexcept : cell(&to) {}
+  outbound_pieces(publish_cell& to, std::string_view destination, bytes_view payload) noexcept
+      : cell(&to), message{destination, payload} {}
   /// Member by member: a block copy would wait for the stores that have just written it.
   outbound_pieces(outbound_pieces&& other) noexcept
       : cell(other.cell), message{other.message.destination, other.message.payload}, kept(std::move(other.kept)) {}
@@ -103,6 +105,8 @@ template <class T> constexpr std::uint32_t open_parts() {
 template <class Policy, class T, std::uint32_t Open, bool Headed> class [[nodiscard]] outbound {
  public:
   explicit outbound(detail::outbound_pieces<Policy>&& pieces) noexcept : pieces_(std::move(pieces)) {}
+  outbound(detail::publish_cell& to, std::string_view destination, bytes_view payload) noexcept
+      : pieces_(to, destination, payload) {}
 
   auto to(std::string_view destination) && {
     static_assert(!fixed_destination<T> && !templated_destination<T>,
@@ -177,6 +181,42 @@ template <class Policy, class T, std::uint32_t Open, bool Headed> class [[nodisc
   detail::outbound_pieces<Policy> pieces_;
 };
 
+/// Bytes on which nothing but `.to(...)` is said, as most are: a builder that fits into registers, which one with
+/// everything else does not.
+template <class Policy> class [[nodiscard]] outbound_bytes {
+ public:
+  using open = outbound<Policy, detail::untyped_message, 1, true>;
+
+  outbound_bytes(detail::publish_cell& cell, bytes_view payload) noexcept : cell_(&cell), payload_(payload) {}
+
+  auto to(std::string_view destination) && noexcept {
+    return outbound<Policy, detail::untyped_message, 0, true>(*cell_, destination, payload_);
+  }
+  open headers(const header_map& more) && {
+    open builder = opened();
+    std::move(builder).headers(more);
+    return builder;
+  }
+  open header(std::string_view name, std::string_view value) && {
+    open builder = opened();
+    std::move(builder).header(name, value);
+    return builder;
+  }
+  template <class Option> open with(const Option& option) && {
+    open builder = opened();
+    std::move(builder).with(option);
+    return builder;
+  }
+  /// Does not compile: there is no destination yet.
+  publish_awaiter operator co_await() && noexcept { return opened().operator co_await(); }
+
+ private:
+  [[nodiscard]] open opened() const noexcept { return open(*cell_, {}, payload_); }
+
+  detail::publish_cell* cell_;
+  bytes_view payload_;
+};
+
 namespace detail {
 
 /// `encode` writes a `T` into a buffer; JSON is the content type that goes without saying.
@@ -194,12 +234,6 @@ auto start_message(publish_cell& cell, const T& value, Encode encode, std::strin
 template <class Policy, class Codec, class T> auto start_message(publish_cell& cell, const T& value) {
   return start_message<Policy>(
       cell, value, [](const T& from, byte_buffer& into) { return Codec::encode(from, into); }, Codec::content_type);
-}
-
-template <class Policy> auto start_bytes(publish_cell& cell, bytes_view payload) noexcept {
-  outbound_pieces<Policy> pieces(cell);
-  pieces.message.payload = payload;
-  return outbound<Policy, untyped_message, 1, true>(std::move(pieces));
 }
 
 } // namespace detail

@@ -31,9 +31,10 @@ struct receipt {
 };
 
 /// A publish under way, awaited once. Lives in the awaiting frame; a port completes it exactly once.
-class publish_operation {
+class publish_operation : private job {
  public:
-  explicit publish_operation(runtime* rt) noexcept : runtime_(rt), resume_(*this) {}
+  explicit publish_operation(runtime* rt) noexcept
+      : job([](job& self) noexcept { static_cast<publish_operation&>(self).waiter_.resume(); }), runtime_(rt) {}
   publish_operation(const publish_operation&) = delete;
   publish_operation& operator=(const publish_operation&) = delete;
 
@@ -52,7 +53,7 @@ class publish_operation {
   /// From any thread, inside `publish` or later. Resumes the waiter on the runtime.
   void complete(result<receipt> answer) noexcept;
 
-  /// Before the publish: where the waiter resumes.
+  /// Before `wait`: where the waiter resumes.
   void resume_on(runtime& rt) noexcept { runtime_ = &rt; }
 
   [[nodiscard]] bool done() const noexcept { return state_.load(std::memory_order_acquire) == state::done; }
@@ -68,15 +69,9 @@ class publish_operation {
 
  private:
   enum class state : std::uint8_t { started, waiting, done };
-  struct resume_job : job {
-    explicit resume_job(publish_operation& self) noexcept
-        : job([](job& j) noexcept { static_cast<resume_job&>(j).owner->waiter_.resume(); }), owner(&self) {}
-    publish_operation* owner;
-  };
   runtime* runtime_;
   std::coroutine_handle<> waiter_;
   std::atomic<state> state_ = state::started;
-  resume_job resume_;
   std::uint64_t sequence_ = 0;
   std::optional<result<receipt>> answer_; ///< none: accepted, and no more is known than the position
 };

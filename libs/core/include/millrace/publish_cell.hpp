@@ -33,7 +33,8 @@ struct publish_cell {
   bool piped = false;                       ///< the pipeline does something; set at start
   std::string_view output;                  ///< the name of the handler's output that leads here, for observers
 
-  /// `errc::not_connected` before the service started. `origin`: the delivery that a reply answers.
+  /// `errc::not_connected` before the service started. Who waits on `op` says where it resumes. `origin`: the delivery
+  /// that a reply answers.
   void publish(const outgoing& message, publish_operation& op, context* origin = nullptr) noexcept;
   /// The same for a request; what is lent stays until the task ended.
   task<result<reply_message>> request(const outgoing& message, duration timeout);
@@ -61,18 +62,18 @@ class publish_awaiter {
                   std::optional<error>* = nullptr) = delete;
   [[nodiscard]] bool await_ready() noexcept {
     if (refused_ != nullptr && *refused_) [[unlikely]]
-      return true;
-    cell_->publish(*message_, operation_, origin_);
+      operation_.complete_now(fail(std::move(**refused_)));
+    else
+      cell_->publish(*message_, operation_, origin_);
     return operation_.done();
   }
-  bool await_suspend(std::coroutine_handle<> waiter) noexcept { return operation_.wait(waiter); }
-  /// Once it is ready: whether the answer is no error.
-  [[nodiscard]] bool accepted() const noexcept { return (refused_ == nullptr || !*refused_) && operation_.accepted(); }
-  [[nodiscard]] result<receipt> await_resume() noexcept {
-    if (refused_ != nullptr && *refused_) [[unlikely]]
-      return fail(std::move(**refused_));
-    return operation_.take();
+  bool await_suspend(std::coroutine_handle<> waiter) noexcept {
+    operation_.resume_on(*cell_->runtime);
+    return operation_.wait(waiter);
   }
+  /// Once it is ready: whether the answer is no error.
+  [[nodiscard]] bool accepted() const noexcept { return operation_.accepted(); }
+  [[nodiscard]] result<receipt> await_resume() noexcept { return operation_.take(); }
 
  private:
   detail::publish_cell* cell_;

@@ -27,8 +27,10 @@ template <class Policy> class publisher {
     return detail::start_message<Policy, Codec>(*cell_, value);
   }
   /// Bytes as they are.
-  [[nodiscard]] auto bytes(bytes_view payload) const noexcept { return detail::start_bytes<Policy>(*cell_, payload); }
-  [[nodiscard]] auto text(std::string_view payload) const noexcept { return bytes(as_bytes(payload)); }
+  [[nodiscard]] outbound_bytes<Policy> bytes(bytes_view payload) const noexcept { return {*cell_, payload}; }
+  [[nodiscard]] outbound_bytes<Policy> text(std::string_view payload) const noexcept {
+    return bytes(as_bytes(payload));
+  }
 
   /// `co_await pub.publish("orders", order)`, for a type that declares no destination.
   template <class Codec = json_codec, class T>

@@ -52,7 +52,7 @@ template <class Policy> class transaction {
   [[nodiscard]] auto publish(std::string_view destination, const T& value) {
     return message<Codec>(value).to(destination);
   }
-  [[nodiscard]] auto bytes(bytes_view payload) noexcept { return detail::start_bytes<Policy>(open_->cell(), payload); }
+  [[nodiscard]] outbound_bytes<Policy> bytes(bytes_view payload) noexcept { return {open_->cell(), payload}; }
 
   task<result<void>> commit() && { return finish(std::move(open_), true); }
   task<result<void>> abort() && { return finish(std::move(open_), false); }

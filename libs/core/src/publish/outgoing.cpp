@@ -4,7 +4,7 @@ namespace millrace {
 
 void publish_operation::complete(result<receipt> answer) noexcept {
   answer_ = std::move(answer);
-  if (state_.exchange(state::done, std::memory_order_acq_rel) == state::waiting) runtime_->post(resume_);
+  if (state_.exchange(state::done, std::memory_order_acq_rel) == state::waiting) runtime_->post(*this);
 }
 
 bool publish_operation::wait(std::coroutine_handle<> waiter) noexcept {

@@ -29,7 +29,6 @@ void publish_cell::refuse(const outgoing& message, publish_operation& op) noexce
 void publish_cell::publish(const outgoing& message, publish_operation& op, context* origin) noexcept {
   publish_port* to = live.load(std::memory_order_acquire);
   if (to == nullptr) return refuse(message, op);
-  op.resume_on(*runtime);
   if (piped) {
     publish_through(message, op, origin);
     return;

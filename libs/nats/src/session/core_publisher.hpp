@@ -16,7 +16,7 @@ namespace millrace::nats::detail {
 class core_publisher final : public publish_port {
  public:
   explicit core_publisher(std::shared_ptr<connection> shared) noexcept
-      : shared_(std::move(shared)), wire_(shared_->wire()) {}
+      : shared_(std::move(shared)), wire_(shared_->wire()), plain_(wire_.plain()) {}
 
   void publish(const outgoing& message, publish_operation& op) noexcept override;
   [[nodiscard]] task<result<reply_message>> request(outgoing message, duration timeout) override;
@@ -25,6 +25,7 @@ class core_publisher final : public publish_port {
   [[gnu::noinline]] void publish_checked(const outgoing& message, publish_operation& op) noexcept;
   std::shared_ptr<connection> shared_;
   transport& wire_;
+  plain_publish plain_;
 };
 
 } // namespace millrace::nats::detail

@@ -47,7 +47,7 @@ namespace {
 
 result<void> answer(transport& wire, const received& message, bytes_view text) {
   // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends in a NUL
-  if (message.text_ends_in_nul() && wire.try_publish(message.reply().data(), text)) return {};
+  if (message.text_ends_in_nul() && wire.plain()(message.reply().data(), text)) return {};
   wire_message out;
   out.subject = message.reply();
   out.payload = text;

@@ -7,6 +7,7 @@
 #include <millrace/task.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -133,6 +134,25 @@ struct wire_message {
   const header_map* headers = nullptr; ///< null or empty: plain PUB
 };
 
+/// A transport's short way for a plain PUB to a C string: one call, of its client.
+class plain_publish {
+ public:
+  /// Answers 0 if it has sent.
+  using function = int (*)(void* client, const char* subject, const void* payload, int size);
+  plain_publish() = default;
+  plain_publish(function send, void* client) noexcept : send_(send), client_(client) {}
+
+  /// False: nothing was sent, and `transport::publish` sends it or says why not.
+  [[nodiscard]] bool operator()(const char* subject, bytes_view payload) const noexcept {
+    constexpr std::size_t most = std::numeric_limits<int>::max();
+    return payload.size() <= most && send_(client_, subject, payload.data(), static_cast<int>(payload.size())) == 0;
+  }
+
+ private:
+  function send_ = [](void*, const char*, const void*, int) { return 1; };
+  void* client_ = nullptr;
+};
+
 /// The only place that touches a socket, or the in-process server that stands for one. Thread-safe.
 class transport {
  public:
@@ -142,9 +162,8 @@ class transport {
   virtual ~transport() = default;
 
   [[nodiscard]] virtual result<void> publish(const wire_message& message) noexcept = 0;
-  /// A plain PUB to a C string, where the transport has a short way for it. False: nothing was sent, and `publish`
-  /// sends it or says why not.
-  [[nodiscard]] virtual bool try_publish(const char* /*subject*/, bytes_view /*payload*/) noexcept { return false; }
+  /// Lives as long as the transport.
+  [[nodiscard]] virtual plain_publish plain() const noexcept { return {}; }
   /// `queue` empty: no group. `receiver` outlives the subscription's `stop`.
   [[nodiscard]] virtual result<std::unique_ptr<wire_subscription>>
   subscribe(std::string_view subject, std::string_view queue, receiver& to, std::uint64_t pending_limit) = 0;

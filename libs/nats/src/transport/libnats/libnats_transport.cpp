@@ -51,7 +51,7 @@ class libnats_transport final : public transport {
       : runtime_(rt), nc_(std::move(nc)), context_(std::move(context)) {}
 
   [[nodiscard]] result<void> publish(const wire_message& message) noexcept override;
-  [[nodiscard]] bool try_publish(const char* subject, bytes_view payload) noexcept override;
+  [[nodiscard]] plain_publish plain() const noexcept override;
   [[nodiscard]] result<std::unique_ptr<wire_subscription>>
   subscribe(std::string_view subject, std::string_view queue, receiver& to, std::uint64_t pending_limit) override;
   [[nodiscard]] task<result<void>> flush(duration bound) override;
@@ -75,10 +75,12 @@ result<void> libnats_transport::refused(natsStatus status, std::string_view subj
   return fail(status_error(status, closed ? errc::closed : errc::publish, "subject '" + std::string(subject) + "'"));
 }
 
-bool libnats_transport::try_publish(const char* subject, bytes_view payload) noexcept {
-  if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) [[unlikely]]
-    return false;
-  return natsConnection_Publish(nc_.get(), subject, payload.data(), static_cast<int>(payload.size())) == NATS_OK;
+plain_publish libnats_transport::plain() const noexcept {
+  static_assert(NATS_OK == 0);
+  const auto send = [](void* client, const char* subject, const void* payload, int size) {
+    return static_cast<int>(natsConnection_Publish(static_cast<natsConnection*>(client), subject, payload, size));
+  };
+  return {send, nc_.get()};
 }
 
 result<void> libnats_transport::publish(const wire_message& m) noexcept {
