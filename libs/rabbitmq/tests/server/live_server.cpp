@@ -80,6 +80,11 @@ void described_server::delete_queue(const std::string& name) const {
        "\">>), fun(Q) -> rabbit_amqqueue:delete(Q, false, false, <<\"test\">>) end)");
 }
 
+std::string described_server::messages(const std::string& queue) const {
+  return eval("rabbit_amqqueue:with(rabbit_misc:r(<<\"/\">>, queue, <<\"" + queue +
+              "\">>), fun(Q) -> proplists:get_value(messages, rabbit_amqqueue:info(Q, [messages])) end)");
+}
+
 live_server::live_server() {
   if (const char* folder = std::getenv("MILLRACE_RABBITMQ_SHARED"); folder != nullptr) {
     if (hold(text_of(std::string(folder) + "/server.json"))) return;

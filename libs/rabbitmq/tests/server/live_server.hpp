@@ -25,6 +25,8 @@ class described_server {
   /// The same for every connection of that name: its items as a list `Is`, in the order of `items`.
   std::string eval_connection(const std::string& name, const std::string& items, const std::string& expression) const;
   void delete_queue(const std::string& name) const;
+  /// How many it holds; what is not a number if there is no such queue.
+  [[nodiscard]] std::string messages(const std::string& queue) const;
 
  protected:
   void described(const std::string& json);

@@ -56,11 +56,14 @@ class load {
 /// A message that waits at the server for its retry, and is on the server's disk.
 class delayed_message {
  public:
-  delayed_message(client& c, duration delay) {
+  delayed_message(const fragile_server& server, client& c, duration delay) {
     open_ = c.open(lasting(name_).delay(delay::waiting_queue(name_ + ".w")), to_);
     const auto port = c.pair(confirms());
     EXPECT_TRUE(open_ && c.send(*port, name_, "delayed"));
     EXPECT_TRUE(settle(to_.next(), settlement_kind::retry_after, delay));
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (server.messages(name_ + ".w") != "1" && std::chrono::steady_clock::now() < until) {
+    }
     message_options soon;
     soon.expiration = 1ms; // what is behind the copy is confirmed when both are on the disk
     EXPECT_TRUE(c.send(*port, name_ + ".w", "behind it", nullptr, &soon));
@@ -98,7 +101,7 @@ TEST(rabbitmq_outages, what_was_confirmed_survives_kill_and_restart_under_load) 
   ASSERT_TRUE(c.connected()) << c.failure().message();
   const auto open = c.open(lasting(name), to);
   ASSERT_TRUE(open) << open.error().message();
-  delayed_message delayed(c, 2s);
+  delayed_message delayed(server, c, 5s);
   constexpr int each = 150;
   collector collected(to, std::size_t{load::threads} * each);
   load publishing(c, name, each);
