@@ -17,9 +17,7 @@ namespace millrace::pubsub::detail {
 /// lets go of it last: a `ClientContext` holds the channel too.
 class live_calls {
  public:
-  live_calls(runtime& rt, std::shared_ptr<grpc::Channel> channel) : stub_(std::move(channel)), none_(rt) {
-    none_.set();
-  }
+  live_calls(runtime& rt, std::shared_ptr<grpc::Channel> channel);
   live_calls(const live_calls&) = delete;
   live_calls& operator=(const live_calls&) = delete;
   ~live_calls();
