@@ -16,8 +16,13 @@ include(MillraceSharedServer)
 find_package(GTest REQUIRED)
 
 find_program(MILLRACE_NATS_SERVER nats-server PATHS /usr/sbin DOC "The nats-server that server tests start")
-set(MILLRACE_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_stack_use_after_return=1" "UBSAN_OPTIONS=print_stacktrace=1"
-                              "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/tsan.supp:halt_on_error=1")
+find_program(MILLRACE_SYMBOLIZER NAMES llvm-symbolizer-19 llvm-symbolizer DOC "What names the frames of a sanitizer's report")
+set(symbolizer)
+if(MILLRACE_SYMBOLIZER)
+  set(symbolizer ":external_symbolizer_path=${MILLRACE_SYMBOLIZER}")
+endif()
+set(MILLRACE_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_stack_use_after_return=1${symbolizer}"
+                              "UBSAN_OPTIONS=print_stacktrace=1${symbolizer}" "TSAN_OPTIONS=halt_on_error=1${symbolizer}")
 if(MILLRACE_NATS_SERVER)
   list(APPEND MILLRACE_TEST_ENVIRONMENT "MILLRACE_NATS_SERVER=${MILLRACE_NATS_SERVER}")
 endif()

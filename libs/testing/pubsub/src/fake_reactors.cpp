@@ -1,5 +1,7 @@
 #include "fake_reactors.hpp"
 
+#include "transport/grpc/handover.hpp"
+
 #include <grpcpp/support/slice.h>
 
 namespace millrace::testing {
@@ -28,7 +30,10 @@ std::string text_of(const grpc::ByteBuffer& buffer) {
 /// One unary call: a request, and an answer when the script lets it go.
 class call_reactor final : public grpc::ServerGenericBidiReactor {
  public:
-  call_reactor(fake_pubsub::state& server, method which) : server_(server), which_(which) { StartRead(&request_); }
+  call_reactor(fake_pubsub::state& server, method which) : server_(server), which_(which) {
+    StartRead(&request_);
+    model::handed_over(this);
+  }
 
   void OnReadDone(bool ok) override {
     const std::lock_guard lock(server_.mutex);
@@ -46,10 +51,12 @@ class call_reactor final : public grpc::ServerGenericBidiReactor {
     server_.run();
   }
   void OnCancel() override {
+    model::taken_over(this);
     const std::lock_guard lock(server_.mutex);
     finish(grpc::Status::CANCELLED);
   }
   void OnDone() override {
+    model::taken_over(this);
     {
       const std::lock_guard lock(server_.mutex);
       if (alive_ != nullptr) *alive_ = false;
@@ -73,7 +80,10 @@ class call_reactor final : public grpc::ServerGenericBidiReactor {
 /// One streaming pull.
 class stream_reactor final : public grpc::ServerGenericBidiReactor, public model::cloud_stream {
  public:
-  explicit stream_reactor(fake_pubsub::state& server) : server_(server) { StartRead(&request_); }
+  explicit stream_reactor(fake_pubsub::state& server) : server_(server) {
+    StartRead(&request_);
+    model::handed_over(this);
+  }
 
   void OnReadDone(bool ok) override {
     const std::lock_guard lock(server_.mutex);
@@ -91,13 +101,20 @@ class stream_reactor final : public grpc::ServerGenericBidiReactor, public model
     if (ok) write_next();
   }
   void OnCancel() override {
+    model::taken_over(this);
     const std::lock_guard lock(server_.mutex);
     call_status cancelled;
     cancelled.code = status_code::cancelled;
     finish(cancelled);
     server_.run();
   }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    model::taken_over(this);
+    {
+      const std::lock_guard lock(server_.mutex);
+    } // every other reaction had it
+    delete this;
+  }
 
   void send(const wire::StreamingPullResponse& response) override {
     responses_.push_back(buffer_of(response.SerializeAsString()));

@@ -68,6 +68,7 @@ fake_pubsub::state::~state() {
   server_->Shutdown(std::chrono::system_clock::now());
   server_->Wait();
   clock_.join();
+  const std::lock_guard last(mutex); // every reaction had it
 }
 
 grpc::ServerGenericBidiReactor* fake_pubsub::state::CreateReactor(grpc::GenericCallbackServerContext* context) {

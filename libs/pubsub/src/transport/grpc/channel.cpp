@@ -1,5 +1,7 @@
 #include "transport/grpc/channel.hpp"
 
+#include "transport/grpc/handover.hpp"
+
 #include <millrace/pubsub/errors.hpp>
 
 #include <grpcpp/completion_queue.h>
@@ -13,10 +15,13 @@
 namespace millrace::pubsub::detail {
 namespace {
 
-/// The user's token source as a plugin of gRPC.
+/// The user's token source as a plugin of gRPC, which calls it on threads of its own.
 class token_plugin final : public grpc::MetadataCredentialsPlugin {
  public:
-  explicit token_plugin(credentials::token_source source) : source_(std::move(source)) {}
+  explicit token_plugin(credentials::token_source source) : source_(std::move(source)) { handed_over(this); }
+  token_plugin(const token_plugin&) = delete;
+  token_plugin& operator=(const token_plugin&) = delete;
+  ~token_plugin() override { taken_over(this); }
 
   [[nodiscard]] bool IsBlocking() const override { return true; }
   [[nodiscard]] const char* GetType() const override { return "millrace"; }
@@ -25,7 +30,9 @@ class token_plugin final : public grpc::MetadataCredentialsPlugin {
   grpc::Status GetMetadata(grpc::string_ref /*service*/, grpc::string_ref /*method*/,
                            const grpc::AuthContext& /*context*/,
                            std::multimap<grpc::string, grpc::string>* metadata) override {
+    taken_over(this);
     result<std::string> token = source_();
+    handed_over(this);
     if (!token) return {grpc::StatusCode::UNAUTHENTICATED, "the token source failed: " + token.error().message()};
     metadata->emplace("authorization", "Bearer " + *token);
     return grpc::Status::OK;

@@ -60,16 +60,18 @@ class grpc_stream final : public pull_stream,
       release = !over_ && !reading_; // else the read fails and ends it
       over_ = over_ || release;
     }
-    if (release) RemoveHold();
+    if (!release) return;
+    handed_over(this);
+    RemoveHold();
   }
 
   void OnReadInitialMetadataDone(bool ok) override {
-    const callback_scope here;
+    const callback_scope here(this);
     if (ok) events_->on_opened();
   }
 
   void OnReadDone(bool ok) override {
-    const callback_scope here;
+    const callback_scope here(this);
     {
       const std::lock_guard lock(mutex_);
       reading_ = false;
@@ -80,7 +82,7 @@ class grpc_stream final : public pull_stream,
   }
 
   void OnWriteDone(bool ok) override {
-    const callback_scope here;
+    const callback_scope here(this);
     if (ok && !std::exchange(sent_, true)) events_->on_sent();
     const std::lock_guard lock(mutex_);
     busy_ = false;
@@ -89,6 +91,7 @@ class grpc_stream final : public pull_stream,
 
   void OnDone(const grpc::Status& status) override {
     const callback_scope here;
+    taken_over(this);
     const auto calls = calls_;
     const bool counted = counted_;
     events_->on_closed(status_of(status));
