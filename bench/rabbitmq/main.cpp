@@ -22,6 +22,7 @@ const std::map<std::string_view, std::function<int(const run_options&)>> runs{
     {"millrace confirms", bench::framework::confirms},
     {"millrace consume.16", bench::framework::consume},
     {"millrace memory", bench::framework::memory},
+    {"ready confirms", bench::bare::ready_bytes},
     {"fill queues", bench::bare::fill},
 };
 

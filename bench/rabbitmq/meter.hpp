@@ -60,6 +60,8 @@ namespace bare {
 int publish(const run_options& options, std::size_t size);
 int confirms(const run_options& options);
 int consume(const run_options& options);
+/// Confirmed publishes as no client costs them.
+int ready_bytes(const run_options& options);
 /// Declares the queues, and leaves `messages` of 16 bytes in the one that is consumed.
 int fill(const run_options& options);
 } // namespace bare

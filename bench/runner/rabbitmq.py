@@ -49,13 +49,15 @@ class Bench:
     def measure(self, case, rounds):
         self.spread_server(set(pairs.CPUS) if case in MEASURED else {pairs.OTHER_CPU})
         ours = [("millrace", threads) for threads in THREADS[case]]
+        if case == "confirms":
+            ours.append(("ready", 0))  # bytes that were ready before: the most that the server lets any client reach
         others = [("bare", 0)] + ([("amqplib", 0)] if self.node else [])
         taken = pairs.alternate(others + ours, rounds, lambda side: self.take(case, side))
         for mine in ours:
             for other in others:
                 yield ratio(case, mine, other, taken)
         for side, seen in taken.items():
-            yield from pairs.costs(f"rabbitmq.{case}{marks(case, side)}.{side[0]}", seen)
+            yield from pairs.costs(f"rabbitmq.{case}{'' if side[0] == 'ready' else marks(case, side)}.{side[0]}", seen)
 
     def counted(self, tool, case, side):
         """The difference of two runs, for one message."""
@@ -77,6 +79,8 @@ class Bench:
 
 def marks(case, side):
     """What a name says beyond the case: more threads than the first that are measured."""
+    if side[0] == "ready":
+        return ".ready"
     return f".threads{side[1]}" if side[0] == "millrace" and side[1] != THREADS[case][0] else ""
 
 

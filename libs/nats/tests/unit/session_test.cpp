@@ -366,6 +366,22 @@ TEST_F(nats_session, messages_that_came_together_are_handed_over_together) {
   rt_.drive(s->stop());
 }
 
+// nats 12.21: after an outage a message may come twice, and the second is told by the settlement of the first.
+TEST_F(nats_session, after_an_outage_messages_that_came_together_are_handed_over_one_by_one) {
+  answer_well();
+  collecting_sink sink;
+  auto s = open(jetstream("S", "s").durable("c"), sink).value();
+  shared_->on_disconnected(error(make_error_code(errc::disconnected), "x"));
+  shared_->on_reconnected();
+  message(1, 1, true);
+  message(1, 2, true);
+  message(2, 1, true);
+  EXPECT_EQ(sink.handed_over(), (sizes{1, 1}));
+  EXPECT_EQ(sink.messages().at(1).payload, "2");
+  EXPECT_EQ(wire_->to("$JS.ACK.S.c.2.1.").at(0).payload, "+ACK"); // the second is acknowledged, and not handled
+  rt_.drive(s->stop());
+}
+
 // What was announced and does not come holds nothing up.
 TEST_F(nats_session, a_burst_that_is_cut_short_is_handed_over) {
   answer_well();
