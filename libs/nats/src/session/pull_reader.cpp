@@ -101,12 +101,18 @@ pull_totals pull_reader::totals() const noexcept {
 std::string pull_reader::place() const { return "stream '" + source_.stream() + "', subject '" + source_.name() + "'"; }
 
 void pull_reader::on_message(received message, bool more) noexcept {
-  // After an outage the next may be the same one again, which is known only when this one is settled.
-  const bool alone = suspicious_.load(std::memory_order_relaxed);
-  if (alone) [[unlikely]]
+  // After an outage one may come that waits in the burst already, which is known only when that one is settled.
+  if (suspicious_.load(std::memory_order_relaxed) && !is_new(message)) [[unlikely]]
     hand_over_burst();
   take(std::move(message));
-  if (alone || !more || burst_.size() >= jetstream_pool::together) hand_over_burst();
+  if (!more || burst_.size() >= jetstream_pool::together) hand_over_burst();
+}
+
+bool pull_reader::is_new(const received& message) noexcept {
+  const std::optional<message_identity> it = identify(message.reply());
+  if (!it) return false;
+  const std::uint64_t before = std::exchange(newest_, std::max(newest_, it->stream_sequence));
+  return before != 0 && it->stream_sequence > before;
 }
 
 void pull_reader::hand_over_burst() noexcept {

@@ -55,6 +55,8 @@ class pull_reader final : public receiver,
 
   void take(received message) noexcept;
   void hand_over_burst() noexcept;
+  /// After an outage: whether it stands behind all that came since. Of the first of them nothing is known.
+  bool is_new(const received& message) noexcept;
   void on_status(unsigned code, const received& message) noexcept;
   void send_back(const received& message, std::string_view answer) noexcept;
   void gather(jetstream_delivery* message) noexcept;
@@ -94,6 +96,7 @@ class pull_reader final : public receiver,
   std::string inbox_;
   std::unique_ptr<wire_subscription> wire_;
   incoming_batch burst_;                    ///< of the delivering thread: what came together goes on together
+  std::uint64_t newest_ = 0;                ///< the last position that came after an outage; of the delivering thread
   std::atomic<std::uint64_t> received_ = 0; ///< written by the delivering thread
   std::atomic<std::uint64_t> dropped_ = 0;  ///< by the client
   std::atomic<bool> stopping_ = false;
