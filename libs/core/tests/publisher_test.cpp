@@ -63,7 +63,7 @@ TEST(publisher, L4_before_the_start_it_answers_not_connected) {
 TEST(publisher, is_live_from_the_start_and_for_all_its_copies) {
   scripted_rig r;
   const auto to = r.on->publisher();
-  const auto copy = to;
+  const auto copy = to; // NOLINT(performance-unnecessary-copy-initialization)
   ASSERT_TRUE(r.start());
   EXPECT_TRUE(r.rt.drive(send_text(copy, "x")));
   ASSERT_EQ(r.broker->published.size(), 1U);

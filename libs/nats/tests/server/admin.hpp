@@ -32,6 +32,7 @@ class admin {
   void add_stream(const std::string& name, const std::vector<std::string>& subjects, bool memory = false,
                   bool work_queue = false) {
     std::vector<const char*> list;
+    list.reserve(subjects.size());
     for (const std::string& one : subjects)
       list.push_back(one.c_str());
     jsStreamConfig config;

@@ -93,7 +93,7 @@ void relay::greet(const pair& p) {
   for (char c = 0; c != '\n' && recv(p.server, &c, 1, 0) == 1;)
     info += c;
   const std::size_t at = info.find(key);
-  if (at != info.npos) info.replace(at + key.size(), nonce_.size(), nonce_);
+  if (at != std::string::npos) info.replace(at + key.size(), nonce_.size(), nonce_);
   nonce_.clear();
   (void)send(p.client, info.data(), info.size(), MSG_NOSIGNAL);
 }

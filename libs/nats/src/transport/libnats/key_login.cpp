@@ -15,13 +15,14 @@ bool is_border(std::string_view line) noexcept { return line.starts_with("---");
 
 std::string_view trimmed(std::string_view text) noexcept {
   const std::size_t from = text.find_first_not_of(space);
-  return from == text.npos ? std::string_view{} : text.substr(from, text.find_last_not_of(space) - from + 1);
+  return from == std::string_view::npos ? std::string_view{}
+                                        : text.substr(from, text.find_last_not_of(space) - from + 1);
 }
 
 std::string_view take_line(std::string_view& text) noexcept {
   const std::size_t end = text.find('\n');
   const std::string_view line = trimmed(text.substr(0, end));
-  text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   return line;
 }
 
