@@ -23,6 +23,7 @@ struct pool_runtime::state : std::enable_shared_from_this<state> {
   job* first = nullptr;
   job* last = nullptr;
   unsigned idle = 0;
+  unsigned waking = 0;   ///< of the idle ones: told to go on
   std::size_t taken = 0; ///< jobs begun, to see whether anything moves
   bool stopping = false;
 
@@ -69,6 +70,7 @@ void pool_runtime::state::run_jobs() {
     ++idle;
     jobs_ready.wait(lock);
     --idle;
+    if (waking > 0) --waking;
   }
 }
 
@@ -147,13 +149,20 @@ pool_runtime::~pool_runtime() { stop(std::chrono::hours(24)); }
 
 void pool_runtime::post(job& work) noexcept {
   work.next = nullptr;
-  const std::scoped_lock lock(state_->jobs_mutex);
-  if (state_->last != nullptr)
-    state_->last->next = &work;
-  else
-    state_->first = &work;
-  state_->last = &work;
-  if (state_->idle > 0) state_->jobs_ready.notify_one(); // under the lock: what was posted may destroy the runtime
+  std::shared_ptr<state> woken; // what was posted may destroy the runtime
+  {
+    const std::scoped_lock lock(state_->jobs_mutex);
+    if (state_->last != nullptr)
+      state_->last->next = &work;
+    else
+      state_->first = &work;
+    state_->last = &work;
+    if (state_->idle > state_->waking) {
+      ++state_->waking;
+      woken = state_;
+    }
+  }
+  if (woken) woken->jobs_ready.notify_one(); // not under the lock, into which the thread would run
 }
 
 time_point pool_runtime::now() const noexcept { return std::chrono::steady_clock::now(); }
