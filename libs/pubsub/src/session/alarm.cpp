@@ -12,18 +12,19 @@ struct alarm::state {
     shot(std::shared_ptr<state> owner, time_point at)
         : timer([](timer& t) noexcept { state::fire(static_cast<shot&>(t)); }), owner(std::move(owner)), at(at) {}
     std::shared_ptr<state> owner;
+    std::shared_ptr<shot> self; ///< while it is armed
     time_point at;
   };
 
   state(runtime& rt, std::function<void()> ring) : clock(rt), ring(std::move(ring)) {}
 
   static void fire(shot& fired) {
-    const std::unique_ptr<shot> last(&fired);
+    const std::shared_ptr<shot> last = std::move(fired.self); // `cancel` may have it too
     const std::shared_ptr<state> self = fired.owner;
     bool rings = false;
     {
       const std::lock_guard lock(self->mutex);
-      rings = std::erase(self->armed, &fired) > 0 && !self->cancelled;
+      rings = std::erase(self->armed, last) > 0 && !self->cancelled;
     }
     if (rings) self->ring();
   }
@@ -31,7 +32,7 @@ struct alarm::state {
   runtime& clock;
   const std::function<void()> ring;
   std::mutex mutex;
-  std::vector<shot*> armed;
+  std::vector<std::shared_ptr<shot>> armed;
   bool cancelled = false;
 };
 
@@ -42,21 +43,22 @@ alarm::~alarm() { cancel(); }
 void alarm::set(time_point due) {
   const std::lock_guard lock(state_->mutex);
   if (state_->cancelled) return;
-  if (std::ranges::any_of(state_->armed, [&](const state::shot* s) { return s->at <= due; })) return;
-  auto* const made = new state::shot(state_, due); // freed when it fired, or by cancel
+  if (std::ranges::any_of(state_->armed, [&](const auto& s) { return s->at <= due; })) return;
+  const auto made = std::make_shared<state::shot>(state_, due);
+  made->self = made;
   state_->armed.push_back(made);
   state_->clock.arm(*made, due);
 }
 
 void alarm::cancel() noexcept {
-  std::vector<state::shot*> armed;
+  std::vector<std::shared_ptr<state::shot>> armed;
   {
     const std::lock_guard lock(state_->mutex);
     state_->cancelled = true;
     armed.swap(state_->armed);
   }
-  for (state::shot* s : armed)
-    if (state_->clock.disarm(*s)) delete s; // else it fires, finds itself cancelled and frees itself
+  for (const auto& s : armed)
+    if (state_->clock.disarm(*s)) s->self.reset(); // else it fires, and finds itself cancelled
 }
 
 } // namespace millrace::pubsub::detail
