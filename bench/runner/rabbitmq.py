@@ -57,7 +57,7 @@ class Bench:
             for other in others:
                 yield ratio(case, mine, other, taken)
         for side, seen in taken.items():
-            yield from pairs.costs(f"rabbitmq.{case}{'' if side[0] == 'ready' else marks(case, side)}.{side[0]}", seen)
+            yield from pairs.costs(f"rabbitmq.{case}{marks(case, side)}.{side[0]}", seen)
 
     def counted(self, tool, case, side):
         """The difference of two runs, for one message."""
@@ -79,17 +79,16 @@ class Bench:
 
 def marks(case, side):
     """What a name says beyond the case: more threads than the first that are measured."""
-    if side[0] == "ready":
-        return ".ready"
     return f".threads{side[1]}" if side[0] == "millrace" and side[1] != THREADS[case][0] else ""
 
 
 def ratio(case, mine, other, taken):
     what = MEASURED.get(case, "cpu_ratio")
+    whose = "" if mine[0] == "millrace" else f".{mine[0]}"
     against = "" if other[0] == "bare" else f".{other[0]}"
     pairs_of = zip(taken[mine], taken[other])
     values = [theirs[1] / ours[1] if what == "rate_ratio" else ours[0] / theirs[0] for ours, theirs in pairs_of]
-    return pairs.spread(f"rabbitmq.{case}{marks(case, mine)}{against}.{what}", f"ours/{other[0]}", values)
+    return pairs.spread(f"rabbitmq.{case}{whose}{marks(case, mine)}{against}.{what}", f"ours/{other[0]}", values)
 
 
 def run(build_dir, options):

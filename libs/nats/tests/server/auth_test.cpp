@@ -66,9 +66,7 @@ TEST_F(nats_auth, nkey_as_text_and_as_file) {
 TEST_F(nats_auth, credentials_file) {
   const nats_server server(operator_mode(), false);
   const auto file = server.directory() / "user.creds";
-  std::ofstream(file) << "-----BEGIN NATS USER JWT-----\n"
-                      << keys::user_jwt << "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n"
-                      << keys::user_seed << "\n------END USER NKEY SEED------\n";
+  std::ofstream(file) << credentials(keys::user_jwt);
   expect_works(value_of(try_connect(server, connect_options().credentials_file(file.string()))));
   EXPECT_FALSE(try_connect(server));
   const auto missing = try_connect(server, connect_options().credentials_file("/nowhere/user.creds"));
@@ -94,7 +92,7 @@ TEST_F(nats_auth, keys_at_a_server_that_does_not_challenge) {
 TEST_F(nats_auth, a_key_file_without_its_key_is_refused_by_name) {
   const nats_server server;
   const auto file = server.directory() / "user.creds";
-  std::ofstream(file) << "-----BEGIN USER NKEY SEED-----\n" << keys::user_seed << "\n------END USER NKEY SEED------\n";
+  std::ofstream(file) << seed_file();
   const auto no_jwt = try_connect(server, connect_options().credentials_file(file.string()));
   ASSERT_FALSE(no_jwt);
   EXPECT_EQ(no_jwt.error(), make_error_code(errc::invalid_options));

@@ -52,11 +52,7 @@ std::string user_jwt(std::chrono::seconds lasts) {
 
 class nats_expiry : public ::testing::Test {
  protected:
-  void write_credentials(std::chrono::seconds lasts) const {
-    std::ofstream(file_) << "-----BEGIN NATS USER JWT-----\n"
-                         << user_jwt(lasts) << "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n"
-                         << keys::user_seed << "\n------END USER NKEY SEED------\n";
-  }
+  void write_credentials(std::chrono::seconds lasts) const { std::ofstream(file_) << credentials(user_jwt(lasts)); }
   /// With credentials that soon run out.
   [[nodiscard]] connected_broker connect_for_a_moment() {
     write_credentials(2s);

@@ -49,6 +49,16 @@ inline constexpr const char* user_jwt =
 
 namespace millrace::nats::test {
 
+/// A key file with the user's seed.
+inline std::string seed_file() {
+  return std::string("-----BEGIN USER NKEY SEED-----\n") + keys::user_seed + "\n------END USER NKEY SEED------\n";
+}
+
+/// A .creds file of the user with this token.
+inline std::string credentials(const std::string& jwt) {
+  return "-----BEGIN NATS USER JWT-----\n" + jwt + "\n------END NATS USER JWT------\n\n" + seed_file();
+}
+
 /// The configuration of a server that takes the users of this account.
 inline std::string operator_mode() {
   std::string text = "resolver: MEMORY\n";

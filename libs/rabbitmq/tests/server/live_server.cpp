@@ -75,14 +75,17 @@ std::string described_server::eval_connection(const std::string& name, const std
               "]), is_list(P), lists:member(" + text + ", P)]"); // others may be closing
 }
 
+std::string described_server::eval_queue(const std::string& name, const std::string& expression) const {
+  return eval("rabbit_amqqueue:with(rabbit_misc:r(<<\"/\">>, queue, <<\"" + name + "\">>), fun(Q) -> " + expression +
+              " end)");
+}
+
 void described_server::delete_queue(const std::string& name) const {
-  eval("rabbit_amqqueue:with(rabbit_misc:r(<<\"/\">>, queue, <<\"" + name +
-       "\">>), fun(Q) -> rabbit_amqqueue:delete(Q, false, false, <<\"test\">>) end)");
+  (void)eval_queue(name, "rabbit_amqqueue:delete(Q, false, false, <<\"test\">>)");
 }
 
 std::string described_server::messages(const std::string& queue) const {
-  return eval("rabbit_amqqueue:with(rabbit_misc:r(<<\"/\">>, queue, <<\"" + queue +
-              "\">>), fun(Q) -> proplists:get_value(messages, rabbit_amqqueue:info(Q, [messages])) end)");
+  return eval_queue(queue, "proplists:get_value(messages, rabbit_amqqueue:info(Q, [messages]))");
 }
 
 live_server::live_server() {

@@ -32,6 +32,8 @@ class described_server {
   void described(const std::string& json);
 
  private:
+  /// The same for one queue, `Q`.
+  [[nodiscard]] std::string eval_queue(const std::string& name, const std::string& expression) const;
   std::string url_;
   std::string folder_;
   std::string node_;

@@ -10,8 +10,21 @@ namespace {
 using model::method;
 
 /// A call that a test makes itself.
+model::call_answer call(fake_pubsub::state& server, method which, const google::protobuf::MessageLite& request) {
+  const std::lock_guard lock(server.mutex);
+  return server.service.call(which, request.SerializeAsString(), std::chrono::steady_clock::now());
+}
+
 void must(const model::call_answer& answer, const std::string& name) {
   if (!answer.status.ok()) throw std::runtime_error("fake Pub/Sub: " + name + ": " + answer.status.text);
+}
+
+/// Of a subscription; 0 if there is none.
+std::size_t count(fake_pubsub::state& server, const std::string& name,
+                  std::size_t (model::message_queue::*of)() const noexcept) {
+  const std::lock_guard lock(server.mutex);
+  const model::message_queue* const found = server.service.find(name);
+  return found == nullptr ? 0 : (found->*of)();
 }
 
 wire::Subscription wire_of(const fake_pubsub::subscription& s) {
@@ -58,37 +71,29 @@ std::string fake_pubsub::address() const { return "127.0.0.1:" + std::to_string(
 void fake_pubsub::create_topic(const std::string& name) {
   wire::Topic topic;
   topic.set_name(name);
-  const std::lock_guard lock(state_->mutex);
-  must(state_->service.call(method::create_topic, topic.SerializeAsString(), std::chrono::steady_clock::now()), name);
+  must(call(*state_, method::create_topic, topic), name);
 }
 
 void fake_pubsub::create_subscription(const fake_pubsub::subscription& wanted) {
-  const std::string body = wire_of(wanted).SerializeAsString();
-  const std::lock_guard lock(state_->mutex);
-  must(state_->service.call(method::create_subscription, body, std::chrono::steady_clock::now()), wanted.name);
+  must(call(*state_, method::create_subscription, wire_of(wanted)), wanted.name);
 }
 
 void fake_pubsub::delete_topic(const std::string& name) {
   wire::DeleteTopicRequest request;
   request.set_topic(name);
-  const std::lock_guard lock(state_->mutex);
-  must(state_->service.call(method::delete_topic, request.SerializeAsString(), std::chrono::steady_clock::now()), name);
+  must(call(*state_, method::delete_topic, request), name);
 }
 
 void fake_pubsub::delete_subscription(const std::string& name) {
   wire::DeleteSubscriptionRequest request;
   request.set_subscription(name);
-  const std::lock_guard lock(state_->mutex);
-  must(state_->service.call(method::delete_subscription, request.SerializeAsString(), std::chrono::steady_clock::now()),
-       name);
+  must(call(*state_, method::delete_subscription, request), name);
 }
 
 bool fake_pubsub::has_topic(const std::string& name) const {
   wire::GetTopicRequest request;
   request.set_topic(name);
-  const std::lock_guard lock(state_->mutex);
-  return state_->service.call(method::get_topic, request.SerializeAsString(), std::chrono::steady_clock::now())
-      .status.ok();
+  return call(*state_, method::get_topic, request).status.ok();
 }
 
 std::optional<fake_pubsub::subscription> fake_pubsub::find_subscription(const std::string& name) const {
@@ -99,21 +104,15 @@ std::optional<fake_pubsub::subscription> fake_pubsub::find_subscription(const st
 }
 
 std::size_t fake_pubsub::waiting(const std::string& name) const {
-  const std::lock_guard lock(state_->mutex);
-  const model::message_queue* const found = state_->service.find(name);
-  return found == nullptr ? 0 : found->waiting();
+  return count(*state_, name, &model::message_queue::waiting);
 }
 
 std::size_t fake_pubsub::outstanding(const std::string& name) const {
-  const std::lock_guard lock(state_->mutex);
-  const model::message_queue* const found = state_->service.find(name);
-  return found == nullptr ? 0 : found->outstanding();
+  return count(*state_, name, &model::message_queue::outstanding);
 }
 
 std::size_t fake_pubsub::open_streams(const std::string& name) const {
-  const std::lock_guard lock(state_->mutex);
-  const model::message_queue* const found = state_->service.find(name);
-  return found == nullptr ? 0 : found->streams();
+  return count(*state_, name, &model::message_queue::streams);
 }
 
 void fake_pubsub::fail_next(std::string_view name, int code, std::size_t times, std::string text) {

@@ -203,9 +203,11 @@ struct dialled {
 dialled dial(natsOptions* options, const std::string& shown, key_login& login) {
   dialled out;
   natsConnection* nc = nullptr;
-  natsStatus status = natsConnection_Connect(&nc, options);
-  for (int more = 8; status != NATS_OK && login.gave_up() && more > 0; --more)
+  natsStatus status = NATS_OK;
+  int more = 8;
+  do
     status = natsConnection_Connect(&nc, options);
+  while (status != NATS_OK && login.gave_up() && more-- > 0);
   if (status == NATS_OK)
     out.nc = share(nc);
   else
