@@ -65,6 +65,9 @@ class fragile_server : public described_server {
   void start() { order("start"); }   ///< returns when it listens again
   void pause() { order("pause"); }   ///< SIGSTOP: connections stay and nothing answers
   void resume() { order("resume"); } ///< SIGCONT
+  /// Returns when every queue that was declared is on the disk: by itself, a server writes a declaration down to two
+  /// seconds after it answered it, and one that is killed before has no such queue any more.
+  void write_declarations() const { (void)eval("mnesia:sync_log()"); }
 
  private:
   void order(const std::string& what);

@@ -101,7 +101,8 @@ TEST(rabbitmq_outages, what_was_confirmed_survives_kill_and_restart_under_load) 
   ASSERT_TRUE(c.connected()) << c.failure().message();
   const auto open = c.open(lasting(name), to);
   ASSERT_TRUE(open) << open.error().message();
-  delayed_message delayed(server, c, 5s);
+  delayed_message delayed(server, c, 10s);
+  server.write_declarations();
   constexpr int each = 150;
   collector collected(to, std::size_t{load::threads} * each);
   load publishing(c, name, each);
