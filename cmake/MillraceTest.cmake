@@ -6,6 +6,7 @@
 #   libs/<name>/tests/<other>/**.cpp         <name>_<other>_test
 #   libs/<name>/tests/<other>/CMakeLists.txt says itself how that folder is built and run
 #   libs/<name>/tests/support/*.cpp          part of each of them
+#   tests/support/*.cpp                      millrace_test_support, which all of them link
 #   libs/<name>/tests/<part>/shared_servers.txt  see MillraceSharedServer.cmake
 #   libs/<name>/tests/left_out.cmake         may add to millrace_left_out folders that this machine has no server for
 # A test may include what is in src/ and tests/ of its library, and use core, memory, testing and, in <name>, testing_<name>.
@@ -56,6 +57,19 @@ function(millrace_use_test_pch target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   millrace_set_pch_options(${target})
   target_precompile_headers(${target} REUSE_FROM millrace_test_pch)
+endfunction()
+
+# What the tests of several libraries use.
+function(millrace_use_test_support target)
+  if(NOT TARGET millrace_test_support)
+    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
+    add_library(millrace_test_support STATIC EXCLUDE_FROM_ALL ${sources})
+    target_compile_features(millrace_test_support PRIVATE cxx_std_23)
+    target_include_directories(millrace_test_support PUBLIC "${PROJECT_SOURCE_DIR}/tests")
+    target_link_libraries(millrace_test_support PUBLIC Threads::Threads)
+    millrace_set_warnings(millrace_test_support)
+  endif()
+  target_link_libraries(${target} PRIVATE millrace_test_support)
 endfunction()
 
 # millrace_test(<name> PREFIX <prefix> SOURCES <file>... [LIBS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SERVERS <file>])
@@ -122,9 +136,7 @@ function(millrace_add_tests_of library part)
     LABELS ${library} ${label}
     ${servers})
   target_include_directories(${library}_${part} PRIVATE "${root}/src" "${root}/tests")
-  if(label STREQUAL "allocation")
-    target_include_directories(${library}_${part} PRIVATE "${PROJECT_SOURCE_DIR}/tests") # counted_new.hpp
-  endif()
+  millrace_use_test_support(${library}_${part})
 endfunction()
 
 function(millrace_add_library_tests)

@@ -2,7 +2,7 @@
 #include "client.hpp"
 #include "nats_server.hpp"
 #include "poll.hpp"
-#include "relay.hpp"
+#include "support/tcp_relay.hpp"
 #include "test_keys.hpp"
 
 #include <millrace/log.hpp>
@@ -75,13 +75,29 @@ TEST_F(nats_auth, credentials_file) {
 }
 
 // nats.c before 3.8 does not send a signature that begins with a zero byte: those of this challenge, and one in 256.
-constexpr const char* unlucky_challenge = "7Trfdv2Rz13IbV2";
+constexpr std::string_view unlucky_challenge = "7Trfdv2Rz13IbV2";
+
+/// The first line of a server, with that challenge in place of its own.
+test_support::tcp_relay::filter challenging() {
+  return [line = std::string(), done = false](test_support::way way, std::string& bytes) mutable {
+    if (done || way == test_support::way::to_server) return;
+    line += std::exchange(bytes, "");
+    done = line.contains('\n');
+    if (!done) return;
+    constexpr std::string_view key = "\"nonce\":\"";
+    const std::size_t at = line.find(key);
+    if (at != std::string::npos) line.replace(at + key.size(), unlucky_challenge.size(), unlucky_challenge);
+    bytes = std::move(line);
+  };
+}
 
 TEST_F(nats_auth, a_signature_that_begins_with_zero_is_no_refusal) {
   const nats_server server(std::string("authorization { users = [ {nkey: ") + keys::user_id + "} ] }");
-  relay between(server.port());
-  between.challenge_next_with(unlucky_challenge);
-  expect_works(connect(rt_, between.url(), connect_options().nkey(keys::user_id, keys::user_seed)));
+  const auto first_only = [asked = false](auto& /*through*/) mutable {
+    return std::exchange(asked, true) ? test_support::tcp_relay::filter() : challenging();
+  };
+  const test_support::tcp_relay between(server.port(), {.made = first_only});
+  expect_works(connect(rt_, "nats://" + between.address(), connect_options().nkey(keys::user_id, keys::user_seed)));
 }
 
 TEST_F(nats_auth, keys_at_a_server_that_does_not_challenge) {

@@ -2,7 +2,7 @@
 #include "client.hpp"
 #include "nats_server.hpp"
 #include "poll.hpp"
-#include "relay.hpp"
+#include "support/tcp_relay.hpp"
 
 #include <fstream>
 #include <map>
@@ -48,7 +48,7 @@ class nats_slow_consumer : public ::testing::Test {
   }
 
   nats_server server_{"max_pending: 1MB\nwrite_deadline: \"100ms\"\n"};
-  relay relay_{server_.port()};
+  test_support::tcp_relay relay_{server_.port(), {.server_room = 4096}};
   pool_runtime rt_{2};
 };
 
@@ -62,7 +62,7 @@ std::map<std::string, int> times_of_each(const collecting_sink& sink) {
 // nats 12.27: the server cuts a connection off that does not read. The service hears of it, is back by itself, and has
 // every message of the stream; of the core subject, what was published meanwhile is lost.
 TEST_F(nats_slow_consumer, N5_cut_off_by_the_server_is_seen_and_survived) {
-  connected_broker b = connect(rt_, relay_.url(), patient());
+  connected_broker b = connect(rt_, "nats://" + relay_.address(), patient());
   collecting_sink core;
   collecting_sink stream;
   const auto flooded = open(b, subject("flood"), core);
@@ -71,11 +71,11 @@ TEST_F(nats_slow_consumer, N5_cut_off_by_the_server_is_seen_and_survived) {
   ASSERT_TRUE(stream.wait_for(50));
   ASSERT_TRUE(poll([&] { return admin(server_.url()).consumer("S", "d").unacknowledged == 0; }, 10s));
 
-  relay_.hold();
+  relay_.hold(test_support::way::to_client);
   store(50, 60);
   ASSERT_TRUE(flood_until_cut());
   EXPECT_TRUE(core.events().empty());
-  relay_.cut();
+  relay_.cut(); // without what was held: a message that is cut in two stays in nats.c's memory for ever
   ASSERT_TRUE(core.wait_for_event("interrupted"));
   ASSERT_TRUE(stream.wait_for_event("interrupted"));
   ASSERT_TRUE(core.wait_for_event("resumed"));

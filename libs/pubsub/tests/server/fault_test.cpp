@@ -1,9 +1,13 @@
 // Streams that end, and why. "s1" to "s37" are the rows of the specification's list.
 #include "fake_fixture.hpp"
-#include "stalling_gate.hpp"
+#include "support/tcp_relay.hpp"
 
 namespace millrace::pubsub::test {
 namespace {
+
+std::uint16_t port_of(const std::string& address) {
+  return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+}
 
 class streams : public on_fake {
  public:
@@ -97,7 +101,7 @@ TEST_F(streams, what_was_delivered_before_an_end_is_settled_after_it) {
 
 /// Behind the gate nobody answers any more, and nobody says that the connection is gone.
 TEST_F(on_fake, s4_a_dead_peer_is_noticed_by_probes_and_left) {
-  stalling_gate gate(server.address());
+  test_support::tcp_relay gate(port_of(server.address()));
   broker b(project);
   b.emulator(gate.address()).keepalive(1s, 500ms);
   client c(b);
@@ -131,7 +135,7 @@ TEST(restart, a_server_that_comes_back_on_its_port_is_found_again) {
   auto port = value_of(sync_wait(c.on().open(subscription("worker"), seen, {})));
   server.reset();
   ASSERT_TRUE(seen.told("interrupted: "));
-  server = std::make_unique<fake_pubsub>(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  server = std::make_unique<fake_pubsub>(port_of(address));
   prepare();
   value_of(c.send("orders", "tea"));
   // The stream may meet the server before its subscription is there: then it has ended.

@@ -1,13 +1,14 @@
 #pragma once
 
+#include "support/tcp_relay.hpp"
+
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
-#include <vector>
 
 namespace millrace::rabbitmq::testing {
 
@@ -15,7 +16,21 @@ namespace millrace::rabbitmq::testing {
 class frame_walker {
  public:
   /// Bytes of `input` up to the end of the frame that it is in, at most all of it.
-  [[nodiscard]] std::size_t to_frame_end(std::string_view input);
+  [[nodiscard]] std::size_t to_frame_end(std::string_view input) {
+    std::size_t taken = 0;
+    if (left_ == 0) { // type, channel and size
+      while (taken < input.size() && head_.size() < 7)
+        head_.push_back(input[taken++]);
+      if (head_.size() < 7) return taken;
+      for (std::size_t i = 3; i < 7; ++i)
+        left_ = left_ << 8 | static_cast<unsigned char>(head_[i]);
+      ++left_; // the end mark
+      head_.clear();
+    }
+    const std::size_t rest = std::min(left_, input.size() - taken);
+    left_ -= rest;
+    return taken + rest;
+  }
   [[nodiscard]] bool between_frames() const noexcept { return left_ == 0 && head_.empty(); }
 
  private:
@@ -23,54 +38,48 @@ class frame_walker {
   std::size_t left_ = 8; ///< bytes of the current frame, or of the protocol header, that are still to come
 };
 
-/// A TCP proxy of the test's own, in front of a server: it can cut every connection, at a moment or at a frame, let
-/// nothing pass for a while, or lose the client without telling the server.
-class tcp_gate {
+/// A relay that can break in front of a frame of the client's.
+class tcp_gate : public test_support::tcp_relay {
  public:
-  explicit tcp_gate(std::uint16_t to);
-  ~tcp_gate();
-  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-  /// Ends every connection at once; new ones are let in.
-  void cut() noexcept { cut_.store(true); }
-  /// Cuts the connection in front of the frame that the client sends after `frames` more; a protocol header counts too.
-  void cut_after(int frames) noexcept { cut_after_.store(frames); }
-  /// Ends every connection of a client; the server is not told before `bury`.
-  void strand() noexcept { strand_.store(true); }
-  /// The same in front of the frame that the client sends after `frames` more.
+  explicit tcp_gate(std::uint16_t to) : tcp_gate(to, std::make_shared<fuse>()) {}
+
+  /// Cuts in front of the frame that the client sends after `frames` more; a protocol header counts too.
+  void cut_after(int frames) noexcept { fuse_->left.store(frames); }
+  /// The same with `strand`.
   void strand_after(int frames) noexcept {
-    strands_after_.store(true);
-    cut_after_.store(frames);
+    fuse_->strands.store(true);
+    fuse_->left.store(frames);
   }
-  void bury() noexcept { bury_.store(true); }
-  /// Bytes in both directions wait until `release`.
-  void hold() noexcept { held_.store(true); }
-  void release() noexcept { held_.store(false); }
 
  private:
-  struct pair {
-    int client = -1;
-    int server = -1;
-    frame_walker frames;
-  };
-  void run();
-  void obey();
-  void accept_one();
-  [[nodiscard]] bool from_client(pair& p);
-  [[nodiscard]] static bool from_server(const pair& p);
+  struct fuse {
+    std::atomic<int> left = -1; ///< frames; negative: it is not lit
+    std::atomic<bool> strands = false;
 
-  std::uint16_t to_;
-  std::uint16_t port_ = 0;
-  int listener_ = -1;
-  std::vector<pair> pairs_;
-  std::vector<int> stranded_; ///< their servers' ends
-  std::atomic<bool> cut_ = false;
-  std::atomic<int> cut_after_ = -1;
-  std::atomic<bool> strand_ = false;
-  std::atomic<bool> strands_after_ = false; ///< what `cut_after_` does is `strand_`
-  std::atomic<bool> bury_ = false;
-  std::atomic<bool> held_ = false;
-  std::atomic<bool> stopping_ = false;
-  std::thread thread_;
+    void burn(frame_walker& frames, std::string& bytes, tcp_relay& through) {
+      for (std::size_t passed = 0; passed < bytes.size();) {
+        if (frames.between_frames() && left.load() == 0) return blow(bytes, passed, through);
+        passed += frames.to_frame_end(std::string_view(bytes).substr(passed));
+        if (frames.between_frames() && left.load() > 0) --left;
+      }
+    }
+    void blow(std::string& bytes, std::size_t passed, tcp_relay& through) {
+      bytes.resize(passed);
+      left.store(-1);
+      if (strands.exchange(false))
+        through.strand();
+      else
+        through.cut();
+    }
+  };
+  static filter burning(const std::shared_ptr<fuse>& lit, tcp_relay& through) {
+    return [lit, &through, frames = frame_walker()](test_support::way to, std::string& bytes) mutable {
+      if (to == test_support::way::to_server) lit->burn(frames, bytes, through);
+    };
+  }
+  tcp_gate(std::uint16_t to, const std::shared_ptr<fuse>& lit)
+      : tcp_relay(to, {.made = std::bind_front(&tcp_gate::burning, lit)}), fuse_(lit) {}
+  std::shared_ptr<fuse> fuse_; ///< the relay's thread burns it until the relay ends
 };
 
 } // namespace millrace::rabbitmq::testing
