@@ -43,19 +43,13 @@ class reader final : public proton::messaging_handler {
     c.open_receiver(options_->queue, proton::receiver_options().credit_window(window).auto_accept(true));
   }
   void on_message(proton::delivery& d, proton::message& m) override {
-    if (seen_ == 0) meter_->begin();
-    bytes_ += proton::coerce<proton::binary>(m.body()).size();
-    if (++seen_ < options_->messages) return;
-    meter_->end();
-    d.connection().close();
+    if (meter_->message(proton::coerce<proton::binary>(m.body()).size())) d.connection().close();
   }
 
  private:
   const run_options* options_;
   meter* meter_;
   address to_;
-  std::size_t seen_ = 0;
-  std::size_t bytes_ = 0;
 };
 
 class writer final : public proton::messaging_handler {
@@ -93,10 +87,10 @@ class writer final : public proton::messaging_handler {
 };
 
 template <class Handler> int run(const run_options& options) {
-  meter m;
+  meter m(options.messages);
   Handler handler(options, m);
   proton::container(handler).run();
-  m.report(options.messages);
+  m.report();
   return 0;
 }
 

@@ -41,8 +41,7 @@ int dial(const std::string& where) {
 /// A receiving link that accepts each message.
 class reader {
  public:
-  reader(const run_options& options, meter& m)
-      : options_(&options), meter_(&m), to_(options.url), fd_(dial(to_.where)) {
+  reader(const run_options& options, meter& m) : meter_(&m), to_(options.url), fd_(dial(to_.where)) {
     pn_connection_driver_init(&driver_, nullptr, nullptr);
     pn_connection_t* const c = driver_.connection;
     pn_sasl_t* const login = pn_sasl(driver_.transport);
@@ -68,7 +67,7 @@ class reader {
   reader& operator=(const reader&) = delete;
 
   void run() {
-    while (seen_ < options_->messages) {
+    while (!meter_->over()) {
       write_all();
       const pn_rwbytes_t room = pn_connection_driver_read_buffer(&driver_);
       const ssize_t n = recv(fd_, room.start, room.size, 0);
@@ -92,30 +91,25 @@ class reader {
   void delivered(pn_delivery_t* d) {
     pn_link_t* const link = pn_delivery_link(d);
     if (!pn_delivery_readable(d) || pn_delivery_partial(d)) return;
-    if (seen_ == 0) meter_->begin();
-    bytes_ += static_cast<std::size_t>(pn_link_recv(link, room_.data(), room_.size()));
+    meter_->message(static_cast<std::uint64_t>(pn_link_recv(link, room_.data(), room_.size())));
     pn_link_advance(link);
     pn_delivery_update(d, PN_ACCEPTED);
     pn_delivery_settle(d);
     if (pn_link_credit(link) < window * 3 / 4) pn_link_flow(link, window - pn_link_credit(link));
-    if (++seen_ == options_->messages) meter_->end();
   }
-  const run_options* options_;
   meter* meter_;
   bare::address to_;
   int fd_;
   pn_connection_driver_t driver_;
   std::array<char, 4096> room_{};
-  std::size_t seen_ = 0;
-  std::size_t bytes_ = 0;
 };
 
 } // namespace
 
 int consume(const run_options& options) {
-  meter m;
+  meter m(options.messages);
   reader(options, m).run();
-  m.report(options.messages);
+  m.report();
   return 0;
 }
 

@@ -1,4 +1,5 @@
 // Our side: a service as a user writes it.
+#include "../shared/started.hpp"
 #include "sides.hpp"
 
 #include <millrace/amqp.hpp>
@@ -7,7 +8,6 @@
 #include <millrace/pool_runtime.hpp>
 
 #include <cstdlib>
-#include <semaphore>
 #include <vector>
 
 namespace bench::framework {
@@ -15,17 +15,6 @@ namespace {
 
 namespace amqp = millrace::amqp;
 using namespace std::chrono_literals;
-
-[[noreturn]] void give_up(const millrace::error& why) {
-  std::fprintf(stderr, "bench_amqp: %s\n", why.message().c_str());
-  std::_Exit(1);
-}
-
-millrace::running_service started(millrace::service<>& app) {
-  auto running = app.start();
-  if (!running) give_up(running.error());
-  return std::move(*running);
-}
 
 /// One of those that are under way together.
 millrace::task<void> publish_some(millrace::publisher<amqp::publish> to, std::string queue, std::size_t messages) {
@@ -36,7 +25,7 @@ millrace::task<void> publish_some(millrace::publisher<amqp::publish> to, std::st
 }
 
 int publish_with(const run_options& options, std::size_t together) {
-  meter m;
+  meter m(options.messages / together * together);
   millrace::service app{{.title = "bench"}};
   app.threads(0);
   auto on = app.with_broker(amqp::broker{options.url});
@@ -50,7 +39,7 @@ int publish_with(const run_options& options, std::size_t together) {
     all.spawn(publish_some(to, options.queue, options.messages / together), "publish");
   millrace::sync_wait(all.drain(clock.now() + 120s));
   m.end();
-  m.report(options.messages / together * together);
+  m.report();
   return running.shutdown() ? 0 : 1;
 }
 
@@ -67,23 +56,15 @@ millrace::task<void> ask(millrace::publisher<amqp::publish> to, std::string queu
 } // namespace
 
 int consume(const run_options& options) {
-  meter m;
-  std::size_t seen = 0;
-  std::size_t bytes = 0;
-  std::binary_semaphore over{0};
+  meter m(options.messages);
   millrace::service app{{.title = "bench"}};
   app.threads(0);
   auto on = app.with_broker(amqp::broker{options.url});
-  on.subscribe(amqp::raw{options.queue}.credit(window), [&](millrace::bytes_view payload) {
-    if (seen == 0) m.begin();
-    bytes += payload.size();
-    if (++seen < options.messages) return;
-    m.end();
-    over.release();
-  });
+  on.subscribe(amqp::raw{options.queue}.credit(window),
+               [&m](millrace::bytes_view payload) { m.message(payload.size()); });
   auto running = started(app);
-  over.acquire();
-  m.report(options.messages);
+  m.wait();
+  m.report();
   return running.shutdown() ? 0 : 1;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sys/resource.h>
+#include "../shared/meter.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -22,33 +22,6 @@ struct run_options {
 constexpr std::string_view sixteen_bytes = "0123456789abcdef";
 constexpr std::size_t warm_up_requests = 500;
 constexpr int window = 256; ///< credit of a reader, and publishes under way
-
-/// CPU time of this process, all its threads, and wall time between `begin` and `end`.
-class meter {
- public:
-  void begin() noexcept { start_ = now(); }
-  void end() noexcept { end_ = now(); }
-  void report(std::size_t messages) const {
-    std::fprintf(stderr, "cpu=%.6f wall=%.6f messages=%zu\n", end_.cpu - start_.cpu, end_.wall - start_.wall, messages);
-  }
-
- private:
-  struct moment {
-    double cpu = 0;
-    double wall = 0;
-  };
-  [[nodiscard]] static moment now() noexcept {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](const timeval& t) {
-      return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-    };
-    const std::chrono::duration<double> wall = std::chrono::steady_clock::now().time_since_epoch();
-    return {seconds(used.ru_utime) + seconds(used.ru_stime), wall.count()};
-  }
-  moment start_;
-  moment end_;
-};
 
 [[nodiscard]] inline double seconds_since(std::chrono::steady_clock::time_point began) noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

@@ -6,12 +6,12 @@ namespace bench::bare {
 namespace {
 
 struct raw_consumer {
-  meter& to;
+  fed_meter& to;
   void on(natsMsg* m) const noexcept { to.message(static_cast<std::uint64_t>(natsMsg_GetDataLength(m))); }
 };
 
 struct json_consumer {
-  meter& to;
+  fed_meter& to;
   order value;
   void on(natsMsg* m) {
     const std::string_view payload(natsMsg_GetData(m), static_cast<std::size_t>(natsMsg_GetDataLength(m)));
@@ -30,7 +30,7 @@ template <class Consumer> int consume_with(const run_options& options, Consumer 
   check(natsConnection_Subscribe(&sub, nc.get(), core_subject, on_message, &consumer), "subscribe");
   check(natsSubscription_SetPendingLimits(sub, pending_messages, pending_messages * 1024), "pending limits");
   check(natsConnection_Flush(nc.get()), "flush");
-  meter::ready();
+  fed_meter::ready();
   consumer.to.wait();
   consumer.to.report();
   natsSubscription_Unsubscribe(sub);
@@ -40,7 +40,7 @@ template <class Consumer> int consume_with(const run_options& options, Consumer 
 } // namespace
 
 int consume(const run_options& options, bool json) {
-  meter m(options.messages);
+  fed_meter m(options.messages);
   if (json) return consume_with(options, json_consumer{m, {}});
   return consume_with(options, raw_consumer{m});
 }

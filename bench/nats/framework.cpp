@@ -1,4 +1,5 @@
 // Our side: a service as a user writes it.
+#include "../shared/started.hpp"
 #include "meter.hpp"
 
 #include <millrace/event.hpp>
@@ -10,17 +11,6 @@
 
 namespace bench::framework {
 namespace {
-
-[[noreturn]] void give_up(const millrace::error& why) {
-  std::fprintf(stderr, "bench_nats: %s\n", why.message().c_str());
-  std::_Exit(1);
-}
-
-millrace::running_service started(millrace::service<>& app) {
-  auto running = app.start();
-  if (!running) give_up(running.error());
-  return std::move(*running);
-}
 
 millrace::nats::broker broker_of(const run_options& options) {
   millrace::nats::connect_options how;
@@ -40,7 +30,7 @@ millrace::task<void> publish_all(millrace::publisher<millrace::nats::publish> to
 } // namespace
 
 int consume(const run_options& options, bool json) {
-  meter m(options.messages);
+  fed_meter m(options.messages);
   millrace::service app{{.title = "bench"}};
   app.threads(options.threads);
   auto on = app.with_broker(broker_of(options));
@@ -50,7 +40,7 @@ int consume(const run_options& options, bool json) {
     on.subscribe(core_subject, [&m](millrace::bytes_view payload) { m.message(payload.size()); });
   }
   auto running = started(app);
-  meter::ready();
+  fed_meter::ready();
   m.wait();
   m.report();
   std::_Exit(0);

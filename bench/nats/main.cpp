@@ -1,18 +1,11 @@
-// One run of one side, for tools/bench: `bench_nats SIDE CASE URL MESSAGES [THREADS]`.
+// One run of one side, for tools/bench.
 #include "meter.hpp"
 
 #include <csignal>
-#include <cstdlib>
-#include <functional>
-#include <iostream>
-#include <map>
-#include <string_view>
 
 namespace {
 
-using bench::run_options;
-
-const std::map<std::string_view, std::function<int(const run_options&)>> runs{
+const bench::sides runs{
     {"bare consume.16", [](const auto& o) { return bench::bare::consume(o, false); }},
     {"bare consume.json512", [](const auto& o) { return bench::bare::consume(o, true); }},
     {"bare publish.16", bench::bare::publish},
@@ -31,16 +24,5 @@ const std::map<std::string_view, std::function<int(const run_options&)>> runs{
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  const auto chosen = argc >= 5 ? runs.find(std::string(argv[1]) + ' ' + argv[2]) : runs.end();
-  if (chosen == runs.end()) {
-    std::cerr << "bench_nats SIDE CASE URL MESSAGES [THREADS], of these:\n";
-    for (const auto& [name, run] : runs)
-      std::cerr << "  " << name << '\n';
-    return 2;
-  }
-  run_options options;
-  options.url = argv[3];
-  options.messages = std::strtoul(argv[4], nullptr, 10);
-  if (argc > 5) options.threads = static_cast<unsigned>(std::strtoul(argv[5], nullptr, 10));
-  return chosen->second(options);
+  return bench::run_side(argc, argv, runs);
 }

@@ -1,22 +1,15 @@
 #pragma once
 
-#include "../shared/moment.hpp"
+#include "../shared/meter.hpp"
+#include "../shared/run_side.hpp"
 
 #include <millrace/millrace.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <semaphore>
 #include <string>
 
 namespace bench {
-
-/// What a run is told on its command line.
-struct run_options {
-  std::string url;
-  std::size_t messages = 0;
-  unsigned threads = 0;
-};
 
 constexpr const char* core_subject = "bench.core";
 constexpr const char* stream = "BENCH";
@@ -47,39 +40,20 @@ constexpr std::string_view sixteen_bytes = "0123456789abcdef";
 /// An order of 512 bytes.
 [[nodiscard]] std::string order_document();
 
-/// CPU time of this process, all its threads, and wall time, from the first message to the last; and the credits of the
-/// feeder, which go to standard output.
-class meter {
+/// Lets the feeder go on as messages come; its credits go to standard output.
+class fed_meter : public meter {
  public:
-  explicit meter(std::size_t messages) noexcept : messages_(messages) {}
+  using meter::meter;
   /// The subscription is there: the feeder may begin.
   static void ready();
-  void begin() noexcept { start_ = moment::now(); }
-  void end() noexcept { end_ = moment::now(); }
-  /// In the handler; `value` is what was read of the message.
   void message(std::uint64_t value) noexcept {
-    sum_ += value;
-    if (seen_ == 0) [[unlikely]]
-      begin();
-    if (++seen_ % credit_messages == 0) [[unlikely]]
+    meter::message(value);
+    if (seen() % credit_messages == 0) [[unlikely]]
       credit(1);
-    if (seen_ == messages_) [[unlikely]] {
-      end();
-      over_.release();
-    }
   }
-  void wait() noexcept { over_.acquire(); }
-  void report() const;
 
  private:
   static void credit(int n) noexcept;
-
-  std::size_t messages_;
-  std::size_t seen_ = 0;
-  std::uint64_t sum_ = 0;
-  moment start_;
-  moment end_;
-  std::binary_semaphore over_{0};
 };
 
 // The two sides, and what feeds them. Each answers an exit code.

@@ -161,7 +161,7 @@ class writer {
 
 int consume(const run_options& options) {
   meter m(options.messages);
-  reader one(channel_to(options.address), m);
+  reader one(channel_to(options.url), m);
   m.wait();
   m.report();
   one.stop();
@@ -170,7 +170,7 @@ int consume(const run_options& options) {
 
 int publish(const run_options& options, const char* topic) {
   meter m(options.messages);
-  const auto channel = channel_to(options.address);
+  const auto channel = channel_to(options.url);
   channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(10));
   writer one(channel, full_name("topics", topic), options.messages);
   m.begin();

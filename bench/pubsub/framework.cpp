@@ -1,4 +1,5 @@
 // Our side: a service as a user writes it.
+#include "../shared/started.hpp"
 #include "sides.hpp"
 
 #include <millrace/event.hpp>
@@ -14,20 +15,9 @@ namespace {
 
 namespace pubsub = millrace::pubsub;
 
-[[noreturn]] void give_up(const millrace::error& why) {
-  std::fprintf(stderr, "bench_pubsub: %s\n", why.message().c_str());
-  std::_Exit(1);
-}
-
-millrace::running_service started(millrace::service<>& app) {
-  auto running = app.start();
-  if (!running) give_up(running.error());
-  return std::move(*running);
-}
-
 pubsub::broker broker_of(const run_options& options) {
   pubsub::broker b(project);
-  b.emulator(options.address).batches(pubsub::batching().messages(request_messages));
+  b.emulator(options.url).batches(pubsub::batching().messages(request_messages));
   b.publish_flow(requests_under_way, outstanding_bytes);
   return b;
 }

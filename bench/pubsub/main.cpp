@@ -1,12 +1,9 @@
-// One run of one side, or the server, for tools/bench: `bench_pubsub SIDE CASE ADDRESS MESSAGES [THREADS]`.
+// One run of one side, or the server, for tools/bench.
 #include "sides.hpp"
 
 #include <millrace/testing/pubsub.hpp>
 
-#include <cstdlib>
-#include <functional>
 #include <iostream>
-#include <map>
 
 namespace {
 
@@ -27,7 +24,7 @@ int serve(const run_options& /*options*/) {
   return 0;
 }
 
-const std::map<std::string_view, std::function<int(const run_options&)>> runs{
+const bench::sides runs{
     {"serve all", serve},
     {"fill consume", [](const auto& o) { return bench::bare::publish(o, bench::kept_topic); }},
     {"bare consume", bench::bare::consume},
@@ -38,17 +35,4 @@ const std::map<std::string_view, std::function<int(const run_options&)>> runs{
 
 } // namespace
 
-int main(int argc, char** argv) {
-  const auto chosen = argc >= 5 ? runs.find(std::string(argv[1]) + ' ' + argv[2]) : runs.end();
-  if (chosen == runs.end()) {
-    std::cerr << "bench_pubsub SIDE CASE ADDRESS MESSAGES [THREADS], of these:\n";
-    for (const auto& [name, run] : runs)
-      std::cerr << "  " << name << '\n';
-    return 2;
-  }
-  run_options options;
-  options.address = argv[3];
-  options.messages = std::strtoul(argv[4], nullptr, 10);
-  if (argc > 5) options.threads = static_cast<unsigned>(std::strtoul(argv[5], nullptr, 10));
-  return chosen->second(options);
-}
+int main(int argc, char** argv) { return bench::run_side(argc, argv, runs); }

@@ -1,4 +1,5 @@
 // Our side: a service as a user writes it.
+#include "../shared/started.hpp"
 #include "meter.hpp"
 
 #include <millrace/event.hpp>
@@ -17,17 +18,6 @@ namespace bench::framework {
 namespace {
 
 namespace rabbitmq = millrace::rabbitmq;
-
-[[noreturn]] void give_up(const millrace::error& why) {
-  std::fprintf(stderr, "bench_rabbitmq: %s\n", why.message().c_str());
-  std::_Exit(1);
-}
-
-millrace::running_service started(millrace::service<>& app) {
-  auto running = app.start();
-  if (!running) give_up(running.error());
-  return std::move(*running);
-}
 
 template <class Policy>
 millrace::task<void> publish_all(millrace::publisher<Policy> to, std::size_t messages, std::size_t size) {
