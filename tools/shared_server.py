@@ -1,9 +1,8 @@
 """What tools that run a command beside a server have in common: one server that all commands of this tree share, which ends
 some seconds after the last of them, and a server of its own for a command that may harm it.
 
-A server is an object with `folder`, `start()`, `stop()`, `kill()`, `pid()` and `describe()`, made by `make(folder, ports)`; `ports`
-is None for free ones, and its file ports.json in the folder keeps them. `spawn()`, if there is one, starts it again and waits only until
-it listens.
+A server is a `Server` with `start()` and `describe()`, made by `make(folder, ports)`; `ports` is None for free ones, and its file
+ports.json in the folder keeps them. `spawn()`, if there is one, starts it again and waits only until it listens.
 """
 import contextlib
 import fcntl
@@ -59,6 +58,29 @@ def end_process(pid, number):
             time.sleep(0.02)
     except OSError:
         pass
+
+
+class Server:
+    """One process, whose id is in the file pid of its folder."""
+
+    PORTS = 1
+
+    def __init__(self, folder, ports=None):
+        self.folder = Path(folder)
+        self.ports = ports or free_ports(self.PORTS)
+
+    def pid(self):
+        try:
+            return int((self.folder / "pid").read_text())
+        except (OSError, ValueError):
+            return None
+
+    def kill(self):
+        end_process(self.pid(), signal.SIGKILL)
+        (self.folder / "pid").unlink(missing_ok=True)
+
+    def stop(self):
+        self.kill()
 
 
 def await_idle(lock):
