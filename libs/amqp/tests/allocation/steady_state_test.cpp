@@ -1,6 +1,8 @@
 // Design, "Cost": in steady state a message that is published or consumed costs no heap block of ours, beyond what
 // Proton's engine takes, and memory is flat. Proton is C and allocates by malloc; ours is operator new.
+#include "allocation/acking_sink.hpp"
 #include "allocation/counted_new.hpp"
+#include "allocation/resident.hpp"
 #include "broker/subscription.hpp"
 #include "protocol/url.hpp"
 #include "session/connection.hpp"
@@ -10,9 +12,7 @@
 #include <millrace/testing/virtual_runtime.hpp>
 
 #include <deque>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 /// What Proton gives back is no growth: AddressSanitizer keeps it for a while otherwise.
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
@@ -20,6 +20,9 @@ extern "C" const char* __asan_default_options() { return "quarantine_size_mb=0:t
 
 namespace millrace::amqp::detail {
 namespace {
+
+using test_support::acking_sink;
+using test_support::resident_kib;
 
 struct count_here {
   count_here() noexcept { counting = true; }
@@ -61,23 +64,6 @@ class counted_transport final : public transport, public transport_listener {
   transport_listener* listener_ = nullptr;
 };
 
-class acking_sink final : public sink {
- public:
-  void deliver(incoming_batch batch, deliver_from /*where*/) noexcept override {
-    while (incoming* const m = batch.pop()) {
-      ok = ok && m->headers().get("x-a-header-with-a-name") && m->settle({}).has_value();
-      m->release();
-      ++seen;
-    }
-  }
-  void interrupted(error /*why*/) noexcept override {}
-  void resumed() noexcept override {}
-  void ended(error /*why*/) noexcept override {}
-  void dropped(std::uint64_t /*count*/) noexcept override {}
-  std::size_t seen = 0;
-  bool ok = true;
-};
-
 /// A connection with a publisher and a subscription of what it publishes.
 struct rig {
   rig() {
@@ -111,7 +97,7 @@ struct rig {
     }
   }
   millrace::testing::virtual_runtime rt;
-  acking_sink to;
+  acking_sink to{"x-a-header-with-a-name"};
   std::string body = std::string(300, 'b');
   header_map headers;
   std::shared_ptr<hub> shared;
@@ -119,14 +105,6 @@ struct rig {
   open_result subscribed = fail(errc::closed, "");
   std::shared_ptr<publish_port> port;
 };
-
-long resident_kib() {
-  std::ifstream of("/proc/self/statm");
-  long total = 0;
-  long pages = 0;
-  of >> total >> pages;
-  return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 TEST(amqp_steady_state, a_message_that_is_published_consumed_and_accepted_allocates_nothing) {
   rig r;

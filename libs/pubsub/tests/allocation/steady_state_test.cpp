@@ -1,4 +1,5 @@
 // Design, "Cost": in steady state a message allocates nothing; what is allocated is a request's, or a response's.
+#include "allocation/acking_sink.hpp"
 #include "allocation/counted_new.hpp"
 #include "session/connection.hpp"
 #include "session/opening.hpp"
@@ -18,21 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t in_a_response = 500;
-
-class acking_sink final : public sink {
- public:
-  void deliver(incoming_batch batch, deliver_from /*where*/) noexcept override {
-    while (incoming* m = batch.pop()) {
-      seen += m->settle({}).has_value() ? 1 : 0;
-      m->release();
-    }
-  }
-  void interrupted(error /*why*/) noexcept override {}
-  void resumed() noexcept override {}
-  void ended(error /*why*/) noexcept override {}
-  void dropped(std::uint64_t /*count*/) noexcept override {}
-  std::size_t seen = 0;
-};
 
 struct told : completion {
   told() noexcept : completion([](completion& c) noexcept { static_cast<told&>(c).set = true; }) {}
@@ -85,7 +71,7 @@ class steady_state : public ::testing::Test {
 
 /// A response, its two acknowledging requests and their answers have some dozen blocks between them.
 TEST_F(steady_state, a_consumed_and_acknowledged_message_allocates_nothing) {
-  acking_sink to;
+  test_support::acking_sink to;
   auto opening = open_subscription(shared, subscription("worker"), {}, to);
   told opened;
   opening.start(opened);
@@ -106,6 +92,7 @@ TEST_F(steady_state, a_consumed_and_acknowledged_message_allocates_nothing) {
   pull(10);
   EXPECT_LE(allocations - before, 10 * in_a_response / 10);
   EXPECT_EQ(to.seen, 13 * in_a_response);
+  EXPECT_TRUE(to.ok);
 }
 
 TEST_F(steady_state, a_published_message_allocates_nothing) {

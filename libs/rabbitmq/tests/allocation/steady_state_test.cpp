@@ -1,5 +1,7 @@
 // Design, "Cost": in steady state a consumed message allocates nothing, and memory is flat. Counted, not guessed.
+#include "allocation/acking_sink.hpp"
 #include "allocation/counted_new.hpp"
+#include "allocation/resident.hpp"
 #include "broker/ports.hpp"
 #include "broker/subscription.hpp"
 #include "protocol/content.hpp"
@@ -9,15 +11,16 @@
 #include <millrace/rabbitmq.hpp>
 #include <millrace/testing/virtual_runtime.hpp>
 
-#include <fstream>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 using namespace millrace;
 using namespace millrace::rabbitmq;
 namespace wire = millrace::rabbitmq::detail;
 
 namespace {
+
+using test_support::acking_sink;
+using test_support::resident_kib;
 
 /// A server that says what it is told to, and takes everything.
 class canned_server final : public wire::transport {
@@ -89,23 +92,6 @@ std::string delivered(std::uint16_t channel, std::string_view body) {
   return out;
 }
 
-class acking_sink final : public sink {
- public:
-  void deliver(incoming_batch batch, deliver_from /*where*/) noexcept override {
-    while (incoming* m = batch.pop()) {
-      ok = ok && m->headers().get("x-a-header-with-a-name") && m->settle({}).has_value();
-      m->release();
-      ++seen;
-    }
-  }
-  void interrupted(error /*why*/) noexcept override {}
-  void resumed() noexcept override {}
-  void ended(error /*why*/) noexcept override {}
-  void dropped(std::uint64_t /*count*/) noexcept override {}
-  std::size_t seen = 0;
-  bool ok = true;
-};
-
 struct told : completion {
   told() noexcept : completion([](completion& c) noexcept { static_cast<told&>(c).set = true; }) {}
   bool set = false;
@@ -153,7 +139,7 @@ struct rig {
   std::shared_ptr<canned_server> server = std::make_shared<canned_server>();
   std::shared_ptr<wire::link> link;
   std::shared_ptr<wire::session> session;
-  acking_sink to;
+  acking_sink to{"x-a-header-with-a-name"};
   std::unique_ptr<subscription_port> subscription;
 };
 
@@ -162,14 +148,6 @@ std::string repeated(const std::string& part, int n) {
   for (int i = 0; i < n; ++i)
     all += part;
   return all;
-}
-
-long resident_kib() {
-  std::ifstream of("/proc/self/statm");
-  long total = 0;
-  long pages = 0;
-  of >> total >> pages;
-  return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 } // namespace
