@@ -1,16 +1,15 @@
 #pragma once
 
+#include "support/log_capture.hpp"
+
 #include <millrace/event.hpp>
-#include <millrace/log.hpp>
 #include <millrace/memory.hpp>
 #include <millrace/millrace.hpp>
 #include <millrace/receiver.hpp>
 #include <millrace/service_run.hpp>
 #include <millrace/testing/virtual_runtime.hpp>
 
-#include <algorithm>
 #include <gtest/gtest.h>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,33 +19,9 @@ namespace memory_test {
 
 using namespace millrace;
 using namespace std::chrono_literals;
+using millrace::test_support::log_capture;
 using millrace::testing::virtual_runtime;
 using texts = std::vector<std::string>;
-
-/// Collects what Millrace logs while it lives.
-class log_capture {
- public:
-  log_capture() {
-    set_log_sink([this](log_level level, std::string_view line) {
-      const std::scoped_lock lock(mutex_);
-      lines_.emplace_back(level, line);
-    });
-  }
-  ~log_capture() { set_log_sink({}); }
-  log_capture(const log_capture&) = delete;
-  log_capture& operator=(const log_capture&) = delete;
-
-  template <class... Part> [[nodiscard]] std::size_t count(log_level level, Part... parts) const {
-    const std::scoped_lock lock(mutex_);
-    return static_cast<std::size_t>(std::ranges::count_if(lines_, [&](const auto& line) {
-      return line.first == level && (line.second.contains(std::string_view(parts)) && ...);
-    }));
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<std::pair<log_level, std::string>> lines_;
-};
 
 using memory_publisher = publisher<memory::publish>;
 
