@@ -1,5 +1,8 @@
 #pragma once
 
+#include "support/sent_message.hpp"
+#include "support/value_of.hpp"
+
 #include <millrace/pool_runtime.hpp>
 #include <millrace/pubsub.hpp>
 #include <millrace/receiver.hpp>
@@ -7,43 +10,18 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 namespace millrace::pubsub::test {
 
 using namespace std::chrono_literals;
+using test_support::value_of;
 
 inline constexpr const char* project = "test-project";
 inline std::string topic_name(const std::string& id) { return std::string("projects/") + project + "/topics/" + id; }
 inline std::string subscription_name(const std::string& id) {
   return std::string("projects/") + project + "/subscriptions/" + id;
 }
-
-template <class T> T value_of(result<T> r) {
-  if (!r) throw std::runtime_error(r.error().message());
-  return std::move(*r);
-}
-inline void value_of(result<void> r) {
-  if (!r) throw std::runtime_error(r.error().message());
-}
-
-/// An awaited publish; it stays where it is until the answer came.
-class sent_message {
- public:
-  sent_message(runtime& rt, publish_port& port, const outgoing& message) : port_(port), message_(message), op_(&rt) {}
-  [[nodiscard]] bool await_ready() {
-    port_.publish(message_, op_);
-    return op_.done();
-  }
-  bool await_suspend(std::coroutine_handle<> waiter) noexcept { return op_.wait(waiter); }
-  [[nodiscard]] result<receipt> await_resume() noexcept { return op_.take(); }
-
- private:
-  publish_port& port_;
-  const outgoing message_;
-  publish_operation op_;
-};
 
 inline task<result<receipt>> send_task(runtime& rt, std::shared_ptr<publish_port> port, std::string topic,
                                        std::string payload, header_map headers, publish::options options) {
@@ -52,7 +30,7 @@ inline task<result<receipt>> send_task(runtime& rt, std::shared_ptr<publish_port
   m.payload = as_bytes(payload);
   m.headers = &headers;
   m.options = &options;
-  sent_message sent(rt, *port, m);
+  test_support::sent_message sent(*port, rt, m);
   auto answer = co_await sent;
   co_return answer;
 }

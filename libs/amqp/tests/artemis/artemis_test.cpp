@@ -189,23 +189,7 @@ TEST(amqp_artemis, transactions_are_all_or_nothing) {
   auto tx = sync_wait(port->begin(transaction_kind::borrowed));
   ASSERT_TRUE(tx) << tx.error().message();
   const auto post = [&](transaction_port& on, const std::string& to, const std::string& text) {
-    struct awaiter {
-      transaction_port& on;
-      outgoing message;
-      publish_operation op;
-      bool await_ready() {
-        on.publish(message, op);
-        return op.done();
-      }
-      bool await_suspend(std::coroutine_handle<> waiter) noexcept { return op.wait(waiter); }
-      result<receipt> await_resume() noexcept { return op.take(); }
-    };
-    auto posted = [](transaction_port& over, outgoing message, runtime& rt) -> task<result<receipt>> {
-      awaiter one{over, message, publish_operation(&rt)};
-      auto said = co_await one;
-      co_return said;
-    };
-    return sync_wait(posted(on, {to, as_bytes(text), nullptr, nullptr}, s.c.rt));
+    return sent_message(on, s.c.rt, to, text).answer();
   };
   ASSERT_TRUE(post(**tx, s.address, "1"));
   ASSERT_TRUE(post(**tx, s.address, "2"));

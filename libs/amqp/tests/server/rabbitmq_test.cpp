@@ -122,7 +122,7 @@ TEST(amqp_rabbitmq, a_small_window_does_not_stall_and_costs_no_link) {
   ASSERT_TRUE(open);
   for (int i = 0; i < messages; ++i)
     ASSERT_TRUE(settle(to.next())) << i;
-  EXPECT_EQ(to.count_told(), 0U);
+  EXPECT_EQ(to.notes().size(), 0U);
 }
 
 /// The plugin would answer that it filters, and deliver everything.

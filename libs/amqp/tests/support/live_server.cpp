@@ -1,54 +1,28 @@
 #include "support/live_server.hpp"
 
+#include "support/server_tool.hpp"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
 namespace millrace::amqp::testing {
-namespace {
 
-std::string tool(const std::string& name) {
-  const std::filesystem::path here = __FILE__;
-  return (here.parent_path() / "../../../../tools/with-").lexically_normal().string() + name;
-}
-
-std::string output_of(const std::string& command) {
-  std::string text;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-  char room[4096];
-  while (const std::size_t n = fread(room, 1, sizeof room, pipe))
-    text.append(room, n);
-  if (pclose(pipe) != 0) throw std::runtime_error("failed: " + command + "\n" + text);
-  return text;
-}
-
-std::string field_of(const std::string& json, const std::string& name) {
-  const std::size_t at = json.find("\"" + name + "\": \"");
-  if (at == std::string::npos) throw std::runtime_error("no " + name + " in " + json);
-  const std::size_t begin = at + name.size() + 5;
-  return json.substr(begin, json.find('"', begin) - begin);
-}
-
-} // namespace
-
-unsigned short port_of(const std::string& url) {
-  return static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
-}
+using test_support::field_of;
+using test_support::output_of;
+using test_support::server_tool;
 
 std::string at_port(const std::string& url, unsigned short port) {
   return url.substr(0, url.rfind(':') + 1) + std::to_string(port);
 }
 
 live_server::live_server(const std::string& name)
-    : described_(output_of(tool(name) + " --share")), url_(field_of(described_, "url")) {
+    : described_(output_of(server_tool(name) + " --share")), url_(field_of(described_, "url")) {
   const int lock = open(field_of(described_, "lock").c_str(), O_RDWR | O_CLOEXEC); // held until the process ends
   if (lock < 0 || flock(lock, LOCK_SH) != 0) throw std::runtime_error("cannot lock the shared server");
 }
@@ -58,7 +32,7 @@ unsigned short live_server::port() const { return port_of(url_); }
 std::string live_server::word(const std::string& name) const { return field_of(described_, name); }
 
 /// The tool runs a shell that prints the address and lives as long as its input.
-own_server::own_server(const std::string& name) : tool_(tool(name)) {
+own_server::own_server(const std::string& name) : tool_(server_tool(name)) {
   std::string upper = name;
   for (char& c : upper)
     c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

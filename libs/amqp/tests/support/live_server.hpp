@@ -1,5 +1,7 @@
 #pragma once
 
+#include "support/server_tool.hpp"
+
 #include <string>
 
 namespace millrace::amqp::testing {
@@ -45,8 +47,7 @@ class own_server {
   int pid_ = -1;
 };
 
-/// A port of a URL.
-unsigned short port_of(const std::string& url);
+using test_support::port_of;
 
 /// The same URL at another port, such as a gate's.
 std::string at_port(const std::string& url, unsigned short port);

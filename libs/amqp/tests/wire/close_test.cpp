@@ -20,7 +20,7 @@ struct busy_rig : rig {
     second = open(queue("b"), to);
     EXPECT_TRUE(first && second);
     publisher = port();
-    started_publish one(*publisher, rt, "out", "x");
+    sent_message one(*publisher, rt, "out", "x");
     run();
     EXPECT_EQ(one.failure(), "");
     peer->send("a", data_message("held"));
@@ -70,9 +70,9 @@ TEST(amqp_close, A6_L4_a_held_delivery_answers_an_error) {
 TEST(amqp_close, A7_L3_a_publisher_that_is_kept_answers_not_connected) {
   busy_rig r;
   ASSERT_TRUE(r.shutdown());
-  started_publish late(*r.publisher, r.rt, "out", "x");
+  sent_message late(*r.publisher, r.rt, "out", "x");
   ASSERT_TRUE(late.ended());
-  const auto answer = late.op.take();
+  const auto answer = late.answer();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error(), millrace::errc::not_connected);
   EXPECT_EQ(answer.error(), millrace::errc::closed);
@@ -173,7 +173,7 @@ TEST(amqp_close, A5_a_publish_under_way_gets_its_answer) {
   rig r(slow);
   ASSERT_TRUE(r.connect());
   const auto publisher = r.port();
-  started_publish one(*publisher, r.rt, "out", "x");
+  sent_message one(*publisher, r.rt, "out", "x");
   r.run();
   ASSERT_EQ(unsettled.size(), 1U);
   EXPECT_FALSE(one.ended());

@@ -64,7 +64,7 @@ TEST(amqp_connection, a_closed_connection_is_restored_on_another_host) {
   r.run();
   ASSERT_EQ(to.told.size(), 1U);
   EXPECT_NE(to.told[0].find("amqp:connection:forced"), std::string::npos);
-  started_publish waiting(*publisher, r.rt, "out", "x"); // waits for the connection
+  sent_message waiting(*publisher, r.rt, "out", "x"); // waits for the connection
   r.advance(500ms);
   EXPECT_EQ(r.dialled, (strings{"one", "two"}));
   EXPECT_EQ(to.told.back(), "resumed");
@@ -87,7 +87,7 @@ TEST(amqp_connection, attempts_have_pauses_that_grow) {
   EXPECT_LE(attempts, 25U);
   r.nobody_there = false;
   r.advance(10s);
-  started_publish one(*r.port(), r.rt, "out", "x");
+  sent_message one(*r.port(), r.rt, "out", "x");
   r.run();
   EXPECT_EQ(one.failure(), "");
 }

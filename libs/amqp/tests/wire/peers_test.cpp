@@ -80,7 +80,7 @@ TEST(amqp_peers, A3_A4_a_peer_that_announces_prefixes_gets_them) {
   for (const char* address : {"topic://prices", "queue://orders", "plain"})
     EXPECT_TRUE(r.peer->links.contains(address)) << address;
   const auto prices = r.port(publish().to(node_kind::topic));
-  started_publish one(*prices, r.rt, "quotes", "x");
+  sent_message one(*prices, r.rt, "quotes", "x");
   r.run();
   EXPECT_EQ(one.failure(), "");
   EXPECT_TRUE(r.peer->links.contains("topic://quotes"));
@@ -129,7 +129,7 @@ TEST(amqp_peers, a_publisher_says_which_outcomes_it_knows) {
   rig r;
   ASSERT_TRUE(r.connect());
   const auto port = r.port();
-  started_publish one(*port, r.rt, "out", "x");
+  sent_message one(*port, r.rt, "out", "x");
   r.run();
   EXPECT_EQ(one.failure(), "");
   pn_terminus_t* const from = pn_link_remote_source(r.peer->links.at("out"));

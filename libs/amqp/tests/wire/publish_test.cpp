@@ -21,7 +21,7 @@ struct publishing_rig : rig {
     (void)seen();
   }
   std::string send(std::string_view text = "x", std::string_view to = "out") {
-    started_publish one(*publisher, rt, to, text);
+    sent_message one(*publisher, rt, to, text);
     run();
     return one.failure();
   }
@@ -32,9 +32,9 @@ struct publishing_rig : rig {
 TEST(amqp_publish, A4_the_first_publish_attaches_once) {
   publishing_rig r;
   EXPECT_TRUE(r.seen().empty());
-  started_publish one(*r.publisher, r.rt, "out", "1");
+  sent_message one(*r.publisher, r.rt, "out", "1");
   const auto other = r.port();
-  started_publish two(*other, r.rt, "out", "2");
+  sent_message two(*other, r.rt, "out", "2");
   r.run();
   EXPECT_EQ(one.failure(), "");
   EXPECT_EQ(two.failure(), "");
@@ -52,10 +52,10 @@ TEST(amqp_publish, every_other_outcome_is_an_error_with_the_peers_words) {
       pn_delivery_settle(d);
     };
     publishing_rig r(script);
-    started_publish one(*r.publisher, r.rt, "out", "x");
+    sent_message one(*r.publisher, r.rt, "out", "x");
     r.run();
     ASSERT_TRUE(one.ended());
-    const auto answer = one.op.take();
+    const auto answer = one.answer();
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error(), amqp::errc::not_accepted);
     EXPECT_EQ(answer.error(), millrace::errc::publish);
@@ -73,7 +73,7 @@ TEST(amqp_publish, transfers_are_pipelined) {
   peer_script script;
   script.on_transfer = [&](pn_delivery_t* d) { unsettled.push_back(d); };
   publishing_rig r(script);
-  std::deque<started_publish> sent;
+  std::deque<sent_message> sent;
   for (int i = 0; i < 10; ++i)
     sent.emplace_back(*r.publisher, r.rt, "out", std::to_string(i));
   r.run();
@@ -101,8 +101,8 @@ TEST(amqp_publish, a_peer_without_credit_bounds_the_publish) {
   peer_script script;
   script.credit = 1;
   publishing_rig r(script);
-  started_publish first(*r.publisher, r.rt, "out", "1");
-  started_publish second(*r.publisher, r.rt, "out", "2");
+  sent_message first(*r.publisher, r.rt, "out", "1");
+  sent_message second(*r.publisher, r.rt, "out", "2");
   r.run();
   EXPECT_EQ(first.failure(), "");
   EXPECT_FALSE(second.ended());
@@ -110,10 +110,10 @@ TEST(amqp_publish, a_peer_without_credit_bounds_the_publish) {
   EXPECT_FALSE(second.ended());
   r.advance(2s);
   ASSERT_TRUE(second.ended());
-  const auto answer = second.op.take();
+  const auto answer = second.answer();
   EXPECT_EQ(answer.error(), millrace::errc::timeout);
   EXPECT_NE(answer.error().message().find("no credit"), std::string::npos);
-  started_publish third(*r.publisher, r.rt, "out", "3");
+  sent_message third(*r.publisher, r.rt, "out", "3");
   r.run();
   EXPECT_TRUE(r.shutdown());
   EXPECT_NE(third.failure(), "");
@@ -124,7 +124,7 @@ TEST(amqp_publish, an_outcome_that_never_comes_is_a_timeout) {
   peer_script script;
   script.on_transfer = [](pn_delivery_t*) {};
   publishing_rig r(script);
-  started_publish one(*r.publisher, r.rt, "out", "1");
+  sent_message one(*r.publisher, r.rt, "out", "1");
   r.run();
   r.advance(31s);
   ASSERT_TRUE(one.ended());
@@ -144,9 +144,9 @@ TEST(amqp_publish, an_outcome_that_is_said_twice_counts_once) {
   peer_script script;
   script.on_transfer = [](pn_delivery_t*) {};
   publishing_rig r(script);
-  started_publish one(*r.publisher, r.rt, "out", "1");
-  started_publish two(*r.publisher, r.rt, "out", "2");
-  started_publish waiting(*r.publisher, r.rt, "out", "3");
+  sent_message one(*r.publisher, r.rt, "out", "1");
+  sent_message two(*r.publisher, r.rt, "out", "2");
+  sent_message waiting(*r.publisher, r.rt, "out", "3");
   r.run();
   r.peer->say(accepted_frame(false) + accepted_frame(true));
   r.run();
@@ -173,7 +173,7 @@ TEST(amqp_publish, a_link_that_is_lost_under_way_leaves_the_outcome_unknown) {
   peer_script script;
   script.on_transfer = [](pn_delivery_t*) {};
   publishing_rig r(script);
-  started_publish one(*r.publisher, r.rt, "out", "1");
+  sent_message one(*r.publisher, r.rt, "out", "1");
   r.run();
   r.peer->detach("out", "amqp:link:detach-forced");
   r.run();
@@ -196,12 +196,12 @@ TEST(amqp_publish, a_refused_attach_fails_what_waits_and_nothing_else) {
   self = &r;
   ASSERT_TRUE(r.connect());
   const auto publisher = r.port();
-  started_publish bad(*publisher, r.rt, "bad", "x");
-  started_publish good(*publisher, r.rt, "good", "x");
+  sent_message bad(*publisher, r.rt, "bad", "x");
+  sent_message good(*publisher, r.rt, "good", "x");
   r.run();
   EXPECT_EQ(good.failure(), "");
   ASSERT_TRUE(bad.ended());
-  const auto answer = bad.op.take();
+  const auto answer = bad.answer();
   EXPECT_EQ(answer.error(), amqp::errc::attach);
   EXPECT_EQ(answer.error(), millrace::errc::publish);
   EXPECT_NE(answer.error().message().find("amqp:not-found"), std::string::npos);
@@ -291,7 +291,7 @@ TEST(amqp_publish, what_cannot_be_sent_is_an_error_that_names_it) {
   auto answer = op.take();
   EXPECT_EQ(answer.error(), amqp::errc::invalid_options);
   EXPECT_NE(answer.error().message().find("content-type"), std::string::npos);
-  started_publish nowhere(*r.publisher, r.rt, "", "x");
+  sent_message nowhere(*r.publisher, r.rt, "", "x");
   EXPECT_NE(nowhere.failure().find("empty"), std::string::npos);
   EXPECT_TRUE(r.seen().empty());
 }

@@ -4,6 +4,8 @@
 #include "broker/subscription.hpp"
 #include "protocol/url.hpp"
 #include "session/connection.hpp"
+#include "support/recording_sink.hpp"
+#include "support/sent_message.hpp"
 #include "wire/scripted_peer.hpp"
 
 #include <millrace/amqp.hpp>
@@ -20,34 +22,8 @@ namespace millrace::amqp::testing {
 
 using namespace std::chrono_literals;
 using strings = std::vector<std::string>;
-
-/// Keeps what a subscription was told.
-class recording_sink final : public sink {
- public:
-  ~recording_sink() { held.release_all(); }
-  void deliver(incoming_batch batch, deliver_from /*where*/) noexcept override { held.append(std::move(batch)); }
-  void interrupted(error why) noexcept override { told.push_back("interrupted: " + why.message()); }
-  void resumed() noexcept override { told.emplace_back("resumed"); }
-  void ended(error why) noexcept override { told.push_back("ended: " + why.message()); }
-  void dropped(std::uint64_t /*count*/) noexcept override {}
-  incoming_batch held;
-  strings told;
-};
-
-/// A publish that was started.
-struct started_publish {
-  started_publish(publish_port& to, runtime& rt, std::string_view destination, std::string_view text) : op(&rt) {
-    to.publish({destination, as_bytes(text), nullptr, nullptr}, op);
-  }
-  publish_operation op;
-  [[nodiscard]] bool ended() const { return op.done(); }
-  /// The error's text; empty: accepted. Once.
-  [[nodiscard]] std::string failure() {
-    if (!op.done()) return "(under way)";
-    auto answer = op.take();
-    return answer ? std::string() : answer.error().message();
-  }
-};
+using test_support::recording_sink;
+using test_support::sent_message;
 
 /// Without idle timeouts: a peer in a test is silent for as long as it likes.
 inline detail::broker_settings patient() {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "run_task.hpp"
+#include "support/sent_message.hpp"
+#include "support/value_of.hpp"
 #include "test_sink.hpp"
 
 #include <millrace/nats.hpp>
@@ -14,11 +16,7 @@
 namespace millrace::nats::test {
 
 using namespace std::chrono_literals;
-
-template <class T> T value_of(result<T> r) {
-  if (!r) throw std::runtime_error(r.error().message());
-  return std::move(*r);
-}
+using test_support::value_of;
 
 inline connected_broker connect(runtime& rt, const std::string& url, connect_options options = {}) {
   broker b(url);
@@ -34,28 +32,9 @@ std::unique_ptr<subscription_port> open(connected_broker& on, const Source& sour
   return value_of(run(on.open(source, to, options)));
 }
 
-/// The awaiting side of a publish.
-class awaited_publish {
- public:
-  awaited_publish(publish_port& port, const outgoing& message, publish_operation& op) noexcept
-      : port_(port), message_(message), op_(op) {}
-  [[nodiscard]] bool await_ready() const noexcept {
-    port_.publish(message_, op_);
-    return op_.done();
-  }
-  bool await_suspend(std::coroutine_handle<> waiter) noexcept { return op_.wait(waiter); }
-  [[nodiscard]] result<receipt> await_resume() noexcept { return op_.take(); }
-
- private:
-  publish_port& port_;
-  const outgoing& message_;
-  publish_operation& op_;
-};
-
 inline task<result<receipt>> publish_task(runtime& rt, publish_port& port, outgoing message) {
-  publish_operation op(&rt);
-  awaited_publish awaited(port, message, op);
-  result<receipt> answer = co_await awaited;
+  test_support::sent_message sent(port, rt, message);
+  result<receipt> answer = co_await sent;
   co_return answer;
 }
 

@@ -1,13 +1,12 @@
 // Streams that end, and why. "s1" to "s37" are the rows of the specification's list.
 #include "fake_fixture.hpp"
+#include "support/server_tool.hpp"
 #include "support/tcp_relay.hpp"
 
 namespace millrace::pubsub::test {
 namespace {
 
-std::uint16_t port_of(const std::string& address) {
-  return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
-}
+using test_support::port_of;
 
 class streams : public on_fake {
  public:

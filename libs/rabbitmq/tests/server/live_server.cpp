@@ -6,32 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 #include <stdexcept>
 
 namespace millrace::rabbitmq::testing {
 namespace {
 
-std::string tool() {
-  const std::filesystem::path here = __FILE__;
-  return (here.parent_path() / "../../../../tools/with-rabbitmq").lexically_normal().string();
-}
-
-std::string output_of(const std::string& command) {
-  std::string text;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-  char room[4096];
-  while (const std::size_t n = fread(room, 1, sizeof room, pipe))
-    text.append(room, n);
-  if (pclose(pipe) != 0) throw std::runtime_error("failed: " + command + "\n" + text);
-  return text;
-}
+using test_support::field_of;
+using test_support::output_of;
+using test_support::server_tool;
 
 std::string text_of(const std::string& file) {
   std::ifstream in(file);
@@ -43,13 +29,6 @@ std::string value_of(const std::string& answer) {
   const std::size_t begin = answer.find('"');
   if (!answer.starts_with("{ok, \"")) throw std::runtime_error("the server answered " + answer);
   return answer.substr(begin + 1, answer.rfind('"') - begin - 1);
-}
-
-std::string field_of(const std::string& json, const std::string& name) {
-  const std::size_t at = json.find("\"" + name + "\": \"");
-  if (at == std::string::npos) throw std::runtime_error("no " + name + " in " + json);
-  const std::size_t begin = at + name.size() + 5;
-  return json.substr(begin, json.find('"', begin) - begin);
 }
 
 } // namespace
@@ -92,7 +71,7 @@ live_server::live_server() {
   if (const char* folder = std::getenv("MILLRACE_RABBITMQ_SHARED"); folder != nullptr) {
     if (hold(text_of(std::string(folder) + "/server.json"))) return;
   }
-  if (!hold(output_of(tool() + " --share"))) throw std::runtime_error("cannot lock the shared server");
+  if (!hold(output_of(server_tool("rabbitmq") + " --share"))) throw std::runtime_error("cannot lock the shared server");
 }
 
 /// Keeps the server until the process ends. False: it is over, or was never there.
@@ -111,14 +90,12 @@ live_server& live_server::shared() {
   return server;
 }
 
-std::uint16_t live_server::port() const {
-  return static_cast<std::uint16_t>(std::stoi(url().substr(url().rfind(':') + 1)));
-}
+std::uint16_t live_server::port() const { return test_support::port_of(url()); }
 
 fragile_server::fragile_server() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("socketpair");
-  const std::string program = tool();
+  const std::string program = server_tool("rabbitmq");
   tool_ = fork();
   if (tool_ == 0) {
     dup2(ends[1], STDIN_FILENO);
@@ -150,50 +127,6 @@ void fragile_server::order(const std::string& what) {
   (void)line();
 }
 
-std::string fresh_name(const std::string& prefix) {
-  static std::random_device random;
-  return "t." + prefix + "." + std::to_string(random()) + std::to_string(random());
-}
-
-waiting_sink::~waiting_sink() { held_.release_all(); }
-
-void waiting_sink::deliver(incoming_batch batch, deliver_from /*where*/) noexcept {
-  const std::scoped_lock lock(mutex_);
-  held_.append(std::move(batch));
-  changed_.notify_all();
-}
-
-void waiting_sink::tell(std::string what) {
-  const std::scoped_lock lock(mutex_);
-  told_.push_back(std::move(what));
-  changed_.notify_all();
-}
-
-incoming* waiting_sink::next(std::chrono::milliseconds bound) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, bound, [this] { return !held_.empty(); });
-  return held_.pop();
-}
-
-bool waiting_sink::told(const std::string& beginning, std::chrono::milliseconds bound) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, bound, [&] {
-    for (const auto& text : told_)
-      if (text.starts_with(beginning)) return true;
-    return false;
-  });
-}
-
-std::string waiting_sink::first_told() {
-  const std::scoped_lock lock(mutex_);
-  return told_.empty() ? std::string() : told_.front();
-}
-
-std::string waiting_sink::last_told() {
-  const std::scoped_lock lock(mutex_);
-  return told_.empty() ? std::string() : told_.back();
-}
-
 namespace {
 
 /// Stops before it goes, so that its sink may go with it.
@@ -215,46 +148,8 @@ open_result client::stopped_at_the_end(open_result opened) {
   return std::make_unique<stopping>(std::move(*opened));
 }
 
-client::~client() {
-  if (connected_) (void)shutdown();
-}
-
-result<closed_broker> client::shutdown() {
-  connected_broker closing = std::move(*connected_);
-  connected_ = fail(errc::closed, "the test shut it down");
-  return sync_wait(std::move(closing).shutdown());
-}
-
-result<receipt> client::send(publish_port& to, const std::string& destination, const std::string& text,
-                             const header_map* headers, const message_options* options) {
-  struct awaiter {
-    publish_port& to;
-    outgoing message;
-    publish_operation op;
-    bool await_ready() {
-      to.publish(message, op);
-      return op.done();
-    }
-    bool await_suspend(std::coroutine_handle<> waiter) noexcept { return op.wait(waiter); }
-    result<receipt> await_resume() noexcept { return op.take(); }
-  };
-  auto sent = [](publish_port& port, outgoing message, runtime& clock) -> task<result<receipt>> {
-    awaiter one{port, message, publish_operation(&clock)};
-    auto answer = co_await one;
-    co_return answer;
-  };
-  return sync_wait(sent(to, {destination, as_bytes(text), headers, options}, rt));
-}
-
 queue client::temporary(const std::string& name) {
   return queue(name).auto_delete().durable(false).exclusive().with_topology(topology::declare);
-}
-
-bool settle(incoming* m, settlement_kind kind, duration delay) {
-  if (m == nullptr) return false;
-  const bool taken = m->settle({kind, delay}).has_value();
-  m->release();
-  return taken;
 }
 
 } // namespace millrace::rabbitmq::testing

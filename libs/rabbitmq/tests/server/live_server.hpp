@@ -1,17 +1,18 @@
 #pragma once
 
-#include <millrace/event.hpp>
-#include <millrace/pool_runtime.hpp>
+#include "support/connected_client.hpp"
+#include "support/server_tool.hpp"
+#include "support/waiting_sink.hpp"
+
 #include <millrace/rabbitmq.hpp>
 
-#include <condition_variable>
-#include <deque>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <vector>
 
 namespace millrace::rabbitmq::testing {
+
+using test_support::fresh_name;
+using test_support::settle;
+using test_support::waiting_sink;
 
 /// A server, as the line of JSON of tools/with-rabbitmq describes it.
 class described_server {
@@ -76,64 +77,20 @@ class fragile_server : public described_server {
   pid_t tool_ = -1;
 };
 
-/// A name that no other test uses.
-std::string fresh_name(const std::string& prefix);
-
-/// Keeps deliveries and what the subscription was told; a test waits for both.
-class waiting_sink final : public sink {
+class client : public test_support::connected_client<connected_broker> {
  public:
-  ~waiting_sink();
-  void deliver(incoming_batch batch, deliver_from where) noexcept override;
-  void interrupted(error why) noexcept override { tell("interrupted: " + why.message()); }
-  void resumed() noexcept override { tell("resumed"); }
-  void ended(error why) noexcept override { tell("ended: " + why.message()); }
-  void dropped(std::uint64_t /*count*/) noexcept override {}
-
-  /// The next delivery, or null after `bound`.
-  incoming* next(std::chrono::milliseconds bound = std::chrono::seconds(20));
-  /// Waits until something that begins so was told.
-  bool told(const std::string& beginning, std::chrono::milliseconds bound = std::chrono::seconds(20));
-  std::string first_told();
-  std::string last_told();
-
- private:
-  void tell(std::string what);
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  incoming_batch held_;
-  std::deque<std::string> told_;
-};
-
-/// A connected broker with a runtime of its own.
-class client {
- public:
-  explicit client(broker b) : connected_(sync_wait(std::move(b).connect(rt))) {}
+  using connected_client::connected_client;
   client() : client(broker(live_server::shared().url())) {}
-  ~client();
-
-  [[nodiscard]] bool connected() const noexcept { return connected_.has_value(); }
-  [[nodiscard]] const error& failure() const { return connected_.error(); }
-  [[nodiscard]] connected_broker& operator*() { return *connected_; }
 
   template <class Source> open_result open(const Source& source, sink& to, open_options options = {}) {
     if (options.subscription.empty()) options.subscription = source.name();
-    return stopped_at_the_end(sync_wait(connected_->open(source, to, options)));
+    return stopped_at_the_end(sync_wait((**this).open(source, to, options)));
   }
-  template <class Policy> std::shared_ptr<publish_port> pair(const Policy& policy) { return *connected_->pair(policy); }
-  result<receipt> send(publish_port& to, const std::string& destination, const std::string& text,
-                       const header_map* headers = nullptr, const message_options* options = nullptr);
-  result<closed_broker> shutdown();
   /// A queue that goes with its last consumer, declared by opening and stopping a consumer.
   static queue temporary(const std::string& name);
 
-  pool_runtime rt{2};
-
  private:
   static open_result stopped_at_the_end(open_result opened);
-  result<connected_broker> connected_;
 };
-
-/// Settles and releases; answers whether the settlement was taken.
-bool settle(incoming* m, settlement_kind kind = settlement_kind::ack, duration delay = {});
 
 } // namespace millrace::rabbitmq::testing

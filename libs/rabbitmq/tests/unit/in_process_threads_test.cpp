@@ -23,7 +23,7 @@ int publish_all(runtime& rt, connected_broker& by, const std::string& prefix) {
   const auto port = *by.pair(confirms());
   int refused = 0;
   for (int i = 0; i < messages; ++i) {
-    if (!sync_wait(publish_text(*port, rt, "orders", prefix + std::to_string(i)))) ++refused;
+    if (!sent_message(*port, rt, "orders", prefix + std::to_string(i)).answer()) ++refused;
   }
   return refused;
 }
@@ -60,7 +60,7 @@ TEST(rabbitmq_in_process_threads, R5_L3_a_shutdown_under_traffic_is_a_handshake)
   const auto port = *live->pair(publish());
   std::thread busy([&] {
     for (;;) {
-      const auto sent = sync_wait(publish_text(*port, rt, "nowhere", "x"));
+      const auto sent = sent_message(*port, rt, "nowhere", "x").answer();
       if (sent) continue;
       EXPECT_EQ(sent.error(), millrace::errc::closed);
       return;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 namespace millrace::rabbitmq::testing {
 namespace {
 
@@ -45,19 +47,17 @@ TEST(rabbitmq_wire, R4_a_channel_opens_with_its_first_use) {
   const auto confirming = confirming_port(r);
   r.run();
   EXPECT_TRUE(r.seen().empty());
-  started_publish one;
-  one.start(*plain, r.rt, "orders", "x");
-  EXPECT_TRUE(one.ended); // handed over
+  sent_message one(*plain, r.rt, "orders", "x");
+  EXPECT_TRUE(one.ended()); // handed over
   r.run();
   EXPECT_EQ(r.seen(), strings{"1 basic.publish '' orders"});
-  started_publish two;
-  two.start(*confirming, r.rt, "orders", "y");
+  sent_message two(*confirming, r.rt, "orders", "y");
   r.run();
   EXPECT_EQ(r.seen(), (strings{"2 channel.open", "2 confirm.select", "2 basic.publish '' orders mandatory"}));
-  EXPECT_FALSE(two.ended);
+  EXPECT_FALSE(two.ended());
   r.server->say(confirm(2, 1, false));
   r.run();
-  EXPECT_TRUE(two.ended);
+  EXPECT_TRUE(two.ended());
   EXPECT_EQ(two.failure(), "");
 }
 
@@ -65,21 +65,21 @@ TEST(rabbitmq_wire, confirms_are_pipelined_and_one_answer_may_end_many) {
   rig r;
   ASSERT_TRUE(r.connect());
   const auto port = confirming_port(r);
-  std::vector<started_publish> all(10);
-  for (auto& one : all)
-    one.start(*port, r.rt, "orders", "x");
+  std::deque<sent_message> all;
+  for (int i = 0; i < 10; ++i)
+    all.emplace_back(*port, r.rt, "orders", "x");
   r.run();
   r.server->say(confirm(2, 2, false) + confirm(2, 5, false, wire::method::basic_nack) + confirm(2, 9, true));
   r.run();
   for (std::size_t i = 0; i < 9; ++i)
-    EXPECT_TRUE(all[i].ended) << i;
-  EXPECT_FALSE(all[9].ended);
+    EXPECT_TRUE(all[i].ended()) << i;
+  EXPECT_FALSE(all[9].ended());
   EXPECT_EQ(all[0].failure(), "");
   EXPECT_NE(all[4].failure().find("refused"), std::string::npos); // scenario 10
   EXPECT_EQ(all[8].failure(), "");
   r.server->vanish(); // scenario 2: what is in flight ends, it does not hang
   r.run();
-  ASSERT_TRUE(all[9].ended);
+  ASSERT_TRUE(all[9].ended());
   EXPECT_NE(all[9].failure().find("channel was lost"), std::string::npos);
 }
 
@@ -88,14 +88,12 @@ TEST(rabbitmq_wire, an_unroutable_message_is_an_error_though_the_server_confirms
   rig r;
   ASSERT_TRUE(r.connect());
   const auto port = confirming_port(r);
-  started_publish lost;
-  started_publish kept;
-  lost.start(*port, r.rt, "nowhere", "x");
-  kept.start(*port, r.rt, "orders", "x");
+  sent_message lost(*port, r.rt, "nowhere", "x");
+  sent_message kept(*port, r.rt, "orders", "x");
   r.run();
   r.server->say(no_route(2, "nowhere") + confirm(2, 2, true));
   r.run();
-  ASSERT_TRUE(lost.ended && kept.ended);
+  ASSERT_TRUE(lost.ended() && kept.ended());
   const std::string why = lost.failure();
   EXPECT_NE(why.find("'nowhere'"), std::string::npos) << why;
   EXPECT_NE(why.find("312 NO_ROUTE"), std::string::npos) << why;
@@ -107,9 +105,9 @@ TEST(rabbitmq_wire, the_confirm_window_is_bounded_and_a_silent_server_ends_the_w
   r.settings.publish_timeout = 3s;
   ASSERT_TRUE(r.connect());
   const auto port = confirming_port(r, confirms().window(2));
-  std::vector<started_publish> all(4);
-  for (auto& one : all)
-    one.start(*port, r.rt, "orders", "x");
+  std::deque<sent_message> all;
+  for (int i = 0; i < 4; ++i)
+    all.emplace_back(*port, r.rt, "orders", "x");
   r.run();
   EXPECT_EQ(r.server->bodies.size(), 2U);
   r.server->say(confirm(2, 1, false));
@@ -117,7 +115,7 @@ TEST(rabbitmq_wire, the_confirm_window_is_bounded_and_a_silent_server_ends_the_w
   EXPECT_EQ(r.server->bodies.size(), 3U);
   r.advance(4s);
   for (auto& one : all)
-    ASSERT_TRUE(one.ended);
+    ASSERT_TRUE(one.ended());
   EXPECT_EQ(all[0].failure(), "");
   EXPECT_NE(all[1].failure().find("did not answer"), std::string::npos);
   EXPECT_NE(all[3].failure().find("was not sent"), std::string::npos);
@@ -132,10 +130,9 @@ TEST(rabbitmq_wire, a_publish_channel_that_the_server_closes_opens_again) {
   r.server->say(channel_close(1, 404, "NOT_FOUND - no exchange 'gone'"));
   r.run();
   EXPECT_EQ(r.seen(), (strings{"1 channel.close-ok", "1 channel.open"}));
-  started_publish next;
-  next.start(*port, r.rt, "orders", "x");
+  sent_message next(*port, r.rt, "orders", "x");
   r.run();
-  EXPECT_TRUE(next.ended);
+  EXPECT_TRUE(next.ended());
   EXPECT_EQ(r.seen(), strings{"1 basic.publish '' orders"});
 }
 
@@ -183,10 +180,9 @@ TEST(rabbitmq_wire, R5_R6_L3_L4_shutdown_marks_closed_then_shakes_hands) {
     bool set = false;
   } done;
   closing.start(done);
-  EXPECT_TRUE(r.server->seen.empty()); // no I/O yet
-  started_publish late;
-  late.start(*plain, r.rt, "orders", "x"); // L3
-  ASSERT_TRUE(late.ended);
+  EXPECT_TRUE(r.server->seen.empty());            // no I/O yet
+  sent_message late(*plain, r.rt, "orders", "x"); // L3
+  ASSERT_TRUE(late.ended());
   EXPECT_EQ(late.failure(), "closed: publish to 'orders'");
   r.run();
   ASSERT_TRUE(done.set);
@@ -197,9 +193,8 @@ TEST(rabbitmq_wire, R5_R6_L3_L4_shutdown_marks_closed_then_shakes_hands) {
   ASSERT_FALSE(settled);
   EXPECT_EQ(settled.error(), millrace::errc::closed);
   m->release();
-  started_publish later;
-  later.start(*confirming, r.rt, "orders", "x"); // L4
-  ASSERT_TRUE(later.ended);
+  sent_message later(*confirming, r.rt, "orders", "x"); // L4
+  ASSERT_TRUE(later.ended());
   EXPECT_EQ(later.failure(), "closed: publish to 'orders'");
   r.run();
   EXPECT_TRUE(r.seen().empty());
@@ -257,25 +252,22 @@ TEST(rabbitmq_wire, publishes_during_an_outage_wait_or_fail_and_never_vanish) {
   r.server->refuse_dials = true;
   r.server->vanish();
   r.run();
-  started_publish late;
-  late.start(*plain, r.rt, "orders", "late");
+  sent_message late(*plain, r.rt, "orders", "late");
   r.advance(6s);
-  ASSERT_TRUE(late.ended);
+  ASSERT_TRUE(late.ended());
   EXPECT_NE(late.failure().find("was not sent"), std::string::npos);
-  started_publish kept;
-  started_publish kept_too;
-  kept.start(*plain, r.rt, "orders", "kept");
-  kept_too.start(*confirming, r.rt, "orders", "kept too");
+  sent_message kept(*plain, r.rt, "orders", "kept");
+  sent_message kept_too(*confirming, r.rt, "orders", "kept too");
   r.server->refuse_dials = false;
   r.run();
-  EXPECT_FALSE(kept.ended);
+  EXPECT_FALSE(kept.ended());
   r.server->answer = [](std::uint16_t channel, wire::method what, std::string& out) {
     if (channel != 2 || what != wire::method::basic_publish) return false;
     out += confirm(2, 1, false);
     return true;
   };
   r.advance(4s);
-  ASSERT_TRUE(kept.ended && kept_too.ended);
+  ASSERT_TRUE(kept.ended() && kept_too.ended());
   EXPECT_EQ(kept.failure(), "");
   EXPECT_EQ(kept_too.failure(), "");
   EXPECT_EQ(r.server->bodies, (strings{"kept", "kept too"}));
@@ -334,13 +326,12 @@ TEST(rabbitmq_wire, a_blocked_connection_shows_in_health_and_publishes_wait) {
   r.run();
   ASSERT_EQ(to.told.size(), 1U);
   EXPECT_NE(to.told[0].find("low on memory"), std::string::npos);
-  started_publish waits;
-  waits.start(*plain, r.rt, "orders", "x");
+  sent_message waits(*plain, r.rt, "orders", "x");
   r.run();
-  EXPECT_FALSE(waits.ended);
+  EXPECT_FALSE(waits.ended());
   r.server->say(server_method(0, wire::method::connection_unblocked));
   r.run();
-  ASSERT_TRUE(waits.ended);
+  ASSERT_TRUE(waits.ended());
   EXPECT_EQ(waits.failure(), "");
   EXPECT_EQ(to.told.back(), "resumed");
   EXPECT_TRUE(r.shutdown());

@@ -4,6 +4,8 @@
 #include "broker/subscription.hpp"
 #include "protocol/uri.hpp"
 #include "session/session.hpp"
+#include "support/recording_sink.hpp"
+#include "support/sent_message.hpp"
 #include "wire/scripted_server.hpp"
 
 #include <millrace/rabbitmq.hpp>
@@ -17,28 +19,8 @@
 
 namespace millrace::rabbitmq::testing {
 
-/// Keeps what a subscription was told.
-class recording_sink final : public sink {
- public:
-  ~recording_sink() { held.release_all(); }
-  void deliver(incoming_batch batch, deliver_from /*where*/) noexcept override { held.append(std::move(batch)); }
-  void interrupted(error why) noexcept override { told.push_back("interrupted: " + why.message()); }
-  void resumed() noexcept override { told.emplace_back("resumed"); }
-  void ended(error why) noexcept override { told.push_back("ended: " + why.message()); }
-  void dropped(std::uint64_t /*count*/) noexcept override {}
-  incoming_batch held;
-  std::vector<std::string> told;
-};
-
-/// A publish that was started; `ended` once it is complete.
-struct started_publish : completion {
-  started_publish() : completion([](completion& c) noexcept { static_cast<started_publish&>(c).ended = true; }) {}
-  void start(publish_port& to, runtime& rt, std::string_view destination, std::string_view text);
-  /// The error's text; empty: accepted.
-  [[nodiscard]] std::string failure();
-  task<result<receipt>> work;
-  bool ended = false;
-};
+using test_support::recording_sink;
+using test_support::sent_message;
 
 /// A connected broker on the virtual clock, and the scripted server that it talks to.
 struct rig {
@@ -83,32 +65,5 @@ inline open_result rig::open(const detail::queue_spec& queue, sink& to, open_opt
 }
 
 inline bool rig::shutdown() { return rt.drive(session->shutdown()); }
-
-inline task<result<receipt>> publish_text(publish_port& to, runtime& rt, std::string destination, std::string text) {
-  struct awaiter {
-    publish_port& to;
-    outgoing message;
-    publish_operation op;
-    bool await_ready() {
-      to.publish(message, op);
-      return op.done();
-    }
-    bool await_suspend(std::coroutine_handle<> waiter) noexcept { return op.wait(waiter); }
-    result<receipt> await_resume() noexcept { return op.take(); }
-  };
-  awaiter sent{to, {destination, as_bytes(text), nullptr, nullptr}, publish_operation(&rt)};
-  auto answer = co_await sent;
-  co_return answer;
-}
-
-inline void started_publish::start(publish_port& to, runtime& rt, std::string_view destination, std::string_view text) {
-  work = publish_text(to, rt, std::string(destination), std::string(text));
-  work.start(*this);
-}
-
-inline std::string started_publish::failure() {
-  auto answer = work.take();
-  return answer ? std::string() : answer.error().message();
-}
 
 } // namespace millrace::rabbitmq::testing
