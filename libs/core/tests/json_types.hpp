@@ -1,8 +1,8 @@
 #pragma once
 
-#include <millrace/codec/json.hpp>
+#include "support/tested_codec.hpp"
 
-#include <gtest/gtest.h>
+#include <millrace/codec/json.hpp>
 
 namespace json_test {
 
@@ -76,28 +76,10 @@ static_assert(!json_decodable<undescribed> && !json_encodable<std::vector<undesc
 static_assert(!json_decodable<std::string_view> && !json_decodable<borrows>);
 static_assert(!json_decodable<char> && !json_decodable<int*> && !json_decodable<std::map<int, int>>);
 
-template <class T> T decoded(std::string_view document) {
-  T value{};
-  const auto done = json_codec::decode(as_bytes(document), value);
-  EXPECT_TRUE(done.has_value()) << document << ": " << done.error().message();
-  return value;
-}
-
-/// The context of the error that decoding answers.
-template <class T> std::string refused(std::string_view document) {
-  T value{};
-  const auto done = json_codec::decode(as_bytes(document), value);
-  if (done) return "accepted";
-  EXPECT_EQ(done.error(), errc::decode);
-  return done.error().context();
-}
-
-template <class T> std::string encoded(const T& value) {
-  std::string out;
-  const auto done = json_codec::encode(value, out);
-  EXPECT_TRUE(done.has_value()) << done.error().message();
-  return out;
-}
+using codec = test_support::tested_codec<json_codec>;
+template <class T> std::string encoded(const T& value) { return codec::encoded(value); }
+template <class T> T decoded(std::string_view document) { return codec::decoded<T>(document); }
+template <class T> std::string refused(std::string_view document) { return codec::refused<T>(document); }
 
 inline std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 

@@ -1,30 +1,7 @@
 #include "types.hpp"
 
-#include <random>
-
 namespace msgpack_test {
 namespace {
-
-std::string mutated(std::string document, std::minstd_rand& random) {
-  const auto any = [&](std::size_t below) { return static_cast<std::size_t>(random()) % below; };
-  for (auto changes = 1 + any(4); changes != 0 && !document.empty(); --changes) {
-    const auto at = any(document.size());
-    switch (any(4)) {
-    case 0:
-      document[at] = static_cast<char>(any(256));
-      break;
-    case 1:
-      document.erase(at, 1 + any(6));
-      break;
-    case 2:
-      document.insert(at, 1 + any(3), static_cast<char>(any(256)));
-      break;
-    default:
-      document.insert(at, document.substr(any(document.size()), any(12)));
-    }
-  }
-  return document;
-}
 
 /// In a buffer that ends where the document does, so that AddressSanitizer sees every read behind it.
 template <class T> result<void> decode_tight(std::string_view document, T& out) {
