@@ -1,6 +1,6 @@
 # What a user may set. As a subproject, only the libraries are built.
 
-set(MILLRACE_KNOWN_LIBRARIES core memory nats rabbitmq amqp pubsub cbor msgpack protobuf sqlite testing testing_pubsub)
+set(MILLRACE_KNOWN_LIBRARIES core memory net nats rabbitmq amqp pubsub cbor msgpack protobuf sqlite testing testing_pubsub)
 set(MILLRACE_LIBRARIES "auto" CACHE STRING
     "auto: every library whose dependencies are there; or a ;-list of names, each of which must be buildable")
 option(MILLRACE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})

@@ -1,6 +1,5 @@
 millrace_need_library(core)
-millrace_need_package(Boost "1.81 or later; Debian: libboost1.81-dev" 1.81 CONFIG)
-millrace_need_package(OpenSSL "Debian: libssl-dev")
+millrace_need_library(net)
 # The engine without Proton's own I/O. Debian's package has no CMake file, and no name for the linker that has no version.
 find_library(MILLRACE_PROTON_CORE NAMES qpid-proton-core libqpid-proton-core.so.10 DOC "Qpid Proton's protocol engine")
 find_path(MILLRACE_PROTON_INCLUDE proton/connection_driver.h DOC "Qpid Proton's headers")

@@ -18,10 +18,10 @@ result<void> check(const detail::broker_settings& settings) {
   return {};
 }
 
-std::shared_ptr<detail::transport> make_transport(runtime& rt, const detail::broker_settings& settings, bool tls,
-                                                  meeting_point::mode how) {
+std::shared_ptr<net::transport> make_transport(runtime& rt, const detail::broker_settings& settings, bool tls,
+                                               meeting_point::mode how) {
   if (how == meeting_point::mode::in_process) return detail::make_local_transport(rt);
-  return detail::make_asio_transport(tls ? &settings.tls : nullptr);
+  return net::make_tcp_transport(tls ? &settings.tls : nullptr, 128UL * 1024);
 }
 
 task<result<std::shared_ptr<detail::connection>>> dial(runtime& rt, detail::broker_settings settings,

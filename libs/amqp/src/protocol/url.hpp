@@ -1,8 +1,8 @@
 #pragma once
 
 #include <millrace/error.hpp>
+#include <millrace/net/authority.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,21 +10,10 @@
 
 namespace millrace::amqp::detail {
 
-struct endpoint {
-  std::string host;
-  std::uint16_t port = 5672;
-  [[nodiscard]] std::string text() const;
-};
-
-struct login {
-  std::string user;
-  std::string password;
-};
-
 /// A parsed `amqp[s]://` address. Holds credentials: never print it whole.
 struct target {
-  std::vector<endpoint> hosts;
-  std::optional<detail::login> login;
+  std::vector<net::endpoint> hosts;
+  std::optional<net::login> login;
   bool tls = false;
 };
 

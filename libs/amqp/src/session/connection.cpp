@@ -7,7 +7,7 @@
 
 namespace millrace::amqp::detail {
 
-connection::connection(std::shared_ptr<hub> shared, std::shared_ptr<transport> io, target to)
+connection::connection(std::shared_ptr<hub> shared, std::shared_ptr<net::transport> io, target to)
     : hub_(std::move(shared)), io_(std::move(io)), target_(std::move(to)), replies_(std::make_shared<reply_link>(hub_)),
       pauses_(hub_->settings.backoff_first, hub_->settings.backoff_most), alarm_(*this) {
   links_.push_back(replies_);
@@ -82,7 +82,9 @@ void connection::make_room() {
   if (oldest != nullptr) oldest->close_idle();
 }
 
-void connection::on_bytes(std::string_view input) noexcept {
+/// The engine keeps what it cannot use yet.
+std::size_t connection::on_bytes(std::string_view input) noexcept {
+  const std::size_t all = input.size();
   {
     const std::scoped_lock lock(hub_->mutex);
     hub_->flush_promised = true;
@@ -96,6 +98,7 @@ void connection::on_bytes(std::string_view input) noexcept {
     if ((!fine || refused) && engine_.get() == mine) on_transport_end();
   }
   finish_turn();
+  return all;
 }
 
 void connection::on_written() noexcept {

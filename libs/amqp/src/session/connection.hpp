@@ -1,13 +1,14 @@
 #pragma once
 
+#include "protocol/url.hpp"
 #include "session/backoff.hpp"
 #include "session/consumer.hpp"
 #include "session/engine.hpp"
 #include "session/hub.hpp"
 #include "session/reply_link.hpp"
 #include "session/shared_link.hpp"
-#include "transport/transport.hpp"
 
+#include <millrace/net/transport.hpp>
 #include <millrace/task.hpp>
 
 #include <atomic>
@@ -20,9 +21,9 @@ namespace millrace::amqp::detail {
 
 /// The I/O side of a connection: dials, opens, feeds the engine, tells links what the peer does, keeps idle timeouts,
 /// and restores all of it after a loss. It knows no socket, only a transport, and no clock but the runtime's.
-class connection final : public transport_listener {
+class connection final : public net::transport_listener {
  public:
-  connection(std::shared_ptr<hub> shared, std::shared_ptr<transport> io, target to);
+  connection(std::shared_ptr<hub> shared, std::shared_ptr<net::transport> io, target to);
   virtual ~connection();
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
@@ -59,9 +60,9 @@ class connection final : public transport_listener {
   void step_done() noexcept { step_done_ = true; }
 
   void on_connected() noexcept override;
-  void on_bytes(std::string_view input) noexcept override;
+  std::size_t on_bytes(std::string_view input) noexcept override;
   void on_written() noexcept override;
-  void on_lost(error why) noexcept override;
+  void on_lost(std::string why) noexcept override;
   void on_wake() noexcept override;
 
  private:
@@ -114,7 +115,7 @@ class connection final : public transport_listener {
   void arm_alarm() noexcept;
 
   std::shared_ptr<hub> hub_;
-  std::shared_ptr<transport> io_;
+  std::shared_ptr<net::transport> io_;
   target target_;
   std::unique_ptr<engine> engine_;
   std::vector<std::unique_ptr<engine>> dead_engines_; ///< freed at the end of the turn that lost them

@@ -51,7 +51,8 @@ void connection::opened() {
     links_[i]->restore(*this);
 }
 
-void connection::on_lost(error why) noexcept {
+void connection::on_lost(std::string said) noexcept {
+  error why(errc::connect, std::move(said));
   if (state_ == state::opening && engine_->login_refused()) {
     on_transport_end();
   } else if (state_ == state::dialling || state_ == state::opening) {

@@ -22,7 +22,7 @@ const char* mechanism_of(sasl::mechanism how) noexcept {
   }
 }
 
-sasl profile_of(const broker_settings& settings, const std::optional<login>& in_url) {
+sasl profile_of(const broker_settings& settings, const std::optional<net::login>& in_url) {
   if (settings.login) return *settings.login;
   if (in_url) return sasl::plain(in_url->user, in_url->password);
   return sasl::anonymous();
@@ -54,8 +54,8 @@ engine::engine() { pn_connection_driver_init(&driver_, nullptr, nullptr); }
 
 engine::~engine() { pn_connection_driver_destroy(&driver_); }
 
-void engine::open(const broker_settings& settings, const std::string& container_id, const std::optional<login>& in_url,
-                  const std::string& host) {
+void engine::open(const broker_settings& settings, const std::string& container_id,
+                  const std::optional<net::login>& in_url, const std::string& host) {
   pn_connection_t* const connection = driver_.connection;
   pn_transport_t* const transport = driver_.transport;
   const sasl profile = profile_of(settings, in_url);

@@ -26,7 +26,7 @@ class engine {
   engine& operator=(const engine&) = delete;
 
   /// As a client: SASL and `open`, not yet sent.
-  void open(const broker_settings& settings, const std::string& container_id, const std::optional<login>& in_url,
+  void open(const broker_settings& settings, const std::string& container_id, const std::optional<net::login>& in_url,
             const std::string& host);
 
   /// False: the peer broke the protocol, or closed; what is left of `input` is not wanted.

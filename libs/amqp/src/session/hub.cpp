@@ -11,7 +11,7 @@ std::string with_random_part(const std::string& name) { return name + "-" + std:
 
 } // namespace
 
-hub::hub(runtime& rt, broker_settings s, std::shared_ptr<transport> io)
+hub::hub(runtime& rt, broker_settings s, std::shared_ptr<net::transport> io)
     : clock(rt), settings(std::move(s)), container_id(settings.container_id.value_or(with_random_part("millrace"))),
       link_prefix(settings.container_id ? with_random_part(container_id) : container_id),
       entries(settings.waiting_publishes), io_(std::move(io)) {}

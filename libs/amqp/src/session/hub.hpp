@@ -3,11 +3,11 @@
 #include "protocol/message_out.hpp"
 #include "session/outbox.hpp"
 #include "session/peer.hpp"
-#include "transport/transport.hpp"
 
 #include <millrace/amqp/errors.hpp>
 #include <millrace/amqp/options.hpp>
 #include <millrace/event.hpp>
+#include <millrace/net/transport.hpp>
 #include <millrace/runtime.hpp>
 
 #include <array>
@@ -43,7 +43,7 @@ struct text_hash {
 /// side, which takes all of them at once.
 class hub {
  public:
-  hub(runtime& rt, broker_settings s, std::shared_ptr<transport> io);
+  hub(runtime& rt, broker_settings s, std::shared_ptr<net::transport> io);
   ~hub();
   hub(const hub&) = delete;
   hub& operator=(const hub&) = delete;
@@ -92,7 +92,7 @@ class hub {
   using sender_map = std::unordered_map<std::string, std::shared_ptr<sender>, text_hash, std::equal_to<>>;
   const std::shared_ptr<sender>& sender_for(node_kind kind, std::string_view address);
 
-  std::shared_ptr<transport> io_;
+  std::shared_ptr<net::transport> io_;
   std::vector<command> commands_;
   std::array<sender_map, 3> senders_; ///< by kind
   bool ended_ = false;

@@ -30,25 +30,25 @@ struct count_here {
 };
 
 /// Counts what the client does, and not what the in-process broker behind the transport does.
-class counted_transport final : public transport, public transport_listener {
+class counted_transport final : public net::transport, public net::transport_listener {
  public:
   explicit counted_transport(runtime& rt) : inner_(make_local_transport(rt)) {}
-  void start(transport_listener& to) override {
+  void start(net::transport_listener& to) override {
     listener_ = &to;
     inner_->start(*this);
   }
   void stop() noexcept override { inner_->stop(); }
   void wake() noexcept override { inner_->wake(); }
   bool may_run_handlers() const noexcept override { return inner_->may_run_handlers(); }
-  void dial(const endpoint& to) noexcept override { inner_->dial(to); }
+  void dial(const net::endpoint& to) noexcept override { inner_->dial(to); }
   bool write(std::string_view bytes) noexcept override { return inner_->write(bytes); }
   void drop() noexcept override { inner_->drop(); }
 
   void on_connected() noexcept override { listener_->on_connected(); }
-  void on_lost(error why) noexcept override { listener_->on_lost(std::move(why)); }
-  void on_bytes(std::string_view input) noexcept override {
+  void on_lost(std::string why) noexcept override { listener_->on_lost(std::move(why)); }
+  std::size_t on_bytes(std::string_view input) noexcept override {
     const count_here scope;
-    listener_->on_bytes(input);
+    return listener_->on_bytes(input);
   }
   void on_written() noexcept override {
     const count_here scope;
@@ -60,8 +60,8 @@ class counted_transport final : public transport, public transport_listener {
   }
 
  private:
-  std::shared_ptr<transport> inner_;
-  transport_listener* listener_ = nullptr;
+  std::shared_ptr<net::transport> inner_;
+  net::transport_listener* listener_ = nullptr;
 };
 
 /// A connection with a publisher and a subscription of what it publishes.

@@ -45,7 +45,7 @@ struct rig {
   result<void> connect() {
     auto to = detail::parse_url(address);
     if (!to) return fail(std::move(to).error());
-    io = detail::make_memory_transport(rt, [this](const detail::endpoint& at) -> std::unique_ptr<detail::memory_peer> {
+    io = detail::make_memory_transport(rt, [this](const net::endpoint& at) -> std::unique_ptr<detail::memory_peer> {
       dialled.push_back(at.host);
       if (nobody_there) return nullptr;
       auto made = std::make_unique<scripted_peer>(script, seen_frames);
@@ -78,7 +78,7 @@ struct rig {
   strings dialled;
   bool nobody_there = false;
   scripted_peer* peer = nullptr;
-  std::shared_ptr<detail::transport> io;
+  std::shared_ptr<net::transport> io;
   std::shared_ptr<detail::hub> hub;
   std::shared_ptr<detail::connection> connection;
 };

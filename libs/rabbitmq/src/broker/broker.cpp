@@ -16,7 +16,7 @@ result<void> check_exchange(const std::string& name) {
 }
 
 task<result<connected_broker>> connect_over(runtime& rt, detail::broker_settings settings, detail::target to,
-                                            std::shared_ptr<detail::transport> io) {
+                                            std::shared_ptr<net::transport> io) {
   const auto shared = std::make_shared<detail::link>(rt, std::move(settings), io);
   const auto live = std::make_shared<detail::session>(shared, io, std::move(to));
   auto connected = co_await live->connect();
@@ -35,7 +35,7 @@ task<result<connected_broker>> broker::connect(runtime& rt) && {
   settings.uri.clear(); // credentials are kept in one place
   const tls_options* tls = nullptr;
   if (to->tls) tls = &settings.tls;
-  const auto io = detail::make_asio_transport(tls);
+  const auto io = net::make_tcp_transport(tls, detail::read_room);
   auto connected = co_await connect_over(rt, std::move(settings), std::move(*to), io);
   co_return connected;
 }

@@ -13,7 +13,8 @@ enum class frame_type : std::uint8_t { method = 1, header = 2, body = 3, heartbe
 
 inline constexpr std::size_t frame_overhead = 8; ///< type, channel, size and end mark
 inline constexpr std::uint8_t frame_end = 0xCE;
-inline constexpr std::uint32_t largest_frame = 131'072; ///< what we accept and propose, overhead included
+inline constexpr std::uint32_t largest_frame = 131'072;       ///< what we accept and propose, overhead included
+inline constexpr std::size_t read_room = 2UL * largest_frame; ///< for what is read at once
 inline constexpr std::string_view protocol_header{"AMQP\0\0\x09\x01", 8};
 
 struct frame {

@@ -7,31 +7,7 @@
 namespace millrace::rabbitmq::detail {
 namespace {
 
-std::unexpected<error> bad(std::string why) { return fail(errc::connect, "the URI: " + std::move(why)); }
-
-int hex(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::optional<std::string> decode(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out.push_back(text[i]);
-      continue;
-    }
-    if (i + 2 >= text.size()) return std::nullopt;
-    const int high = hex(text[i + 1]);
-    const int low = hex(text[i + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    out.push_back(static_cast<char>(high * 16 + low));
-    i += 2;
-  }
-  return out;
-}
+std::unexpected<error> bad(const std::string& why) { return fail(errc::connect, "the URI: " + why); }
 
 /// Splits `text` at the first `mark`; what follows it goes into `rest`.
 std::string_view split(std::string_view text, char mark, std::string_view& rest) noexcept {
@@ -40,52 +16,17 @@ std::string_view split(std::string_view text, char mark, std::string_view& rest)
   return text.substr(0, at);
 }
 
-template <class Number> std::optional<Number> number(std::string_view text) noexcept {
-  Number n = 0;
+std::optional<std::uint32_t> number(std::string_view text) noexcept {
+  std::uint32_t n = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), n);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() || text.empty()) return std::nullopt;
   return n;
 }
 
-result<endpoint> parse_host(std::string_view text, bool tls) {
-  endpoint to;
-  to.port = tls ? 5671 : 5672;
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const std::size_t end = text.find(']');
-    if (end == std::string_view::npos) return bad("an address without its ']'");
-    to.host = text.substr(1, end - 1);
-    text.remove_prefix(end + 1);
-    if (!text.empty() && text[0] != ':') return bad("what follows ']' is no port");
-    port = text.empty() ? text : text.substr(1);
-  } else {
-    const auto host = decode(split(text, ':', port));
-    if (!host) return bad("a host with a broken % escape");
-    to.host = *host;
-  }
-  if (to.host.empty()) to.host = "localhost";
-  if (port.empty()) return to;
-  const auto n = number<std::uint16_t>(port);
-  if (!n || *n == 0) return bad("a port that is no number from 1 to 65535");
-  to.port = *n;
-  return to;
-}
-
-result<void> parse_login(target& to, std::string_view login) {
-  std::string_view password;
-  const std::string_view user = split(login, ':', password);
-  const auto decoded_user = decode(user);
-  const auto decoded_password = decode(password);
-  if (!decoded_user || !decoded_password) return bad("a login with a broken % escape");
-  to.user = *decoded_user;
-  to.password = *decoded_password;
-  return {};
-}
-
 result<void> parse_option(target& to, std::string_view option) {
   std::string_view value;
   const std::string_view name = split(option, '=', value);
-  const auto n = number<std::uint32_t>(value);
+  const auto n = number(value);
   if (name == "heartbeat" && n && *n <= 65535)
     to.heartbeat = std::chrono::seconds(*n);
   else if (name == "connection_timeout" && n)
@@ -97,19 +38,24 @@ result<void> parse_option(target& to, std::string_view option) {
   return {};
 }
 
-result<void> parse_authority(target& to, std::string_view authority) {
-  const std::size_t at = authority.rfind('@');
-  if (at != std::string_view::npos) {
-    if (auto login = parse_login(to, authority.substr(0, at)); !login) return login;
-    authority.remove_prefix(at + 1);
-  }
-  for (std::string_view rest = authority;;) {
-    const bool last = rest.find(',') == std::string_view::npos;
-    auto host = parse_host(split(rest, ',', rest), to.tls);
-    if (!host) return fail(std::move(host).error());
-    to.hosts.push_back(std::move(*host));
-    if (last) return {};
-  }
+result<void> parse_authority(target& to, std::string_view text) {
+  const std::uint16_t port = to.tls ? 5671 : 5672;
+  auto found = net::parse_authority(text, {.port = port, .host = "localhost"});
+  if (!found) return bad(found.error());
+  to.hosts = std::move(found->hosts);
+  if (!found->login) return {};
+  to.user = std::move(found->login->user);
+  to.password = std::move(found->login->password);
+  return {};
+}
+
+result<void> parse_vhost(target& to, std::string_view text) {
+  auto vhost = net::percent_decoded(text);
+  if (!vhost) return bad("a vhost with a broken % escape");
+  if (text.find('/') != std::string_view::npos) return bad("a '/' inside the vhost is written %2F");
+  if (vhost->size() > 255) return bad("the vhost is longer than 255 bytes");
+  if (!vhost->empty()) to.vhost = std::move(*vhost);
+  return {};
 }
 
 /// Takes the scheme off.
@@ -122,11 +68,6 @@ bool take_scheme(std::string_view& uri, bool& tls) noexcept {
 
 } // namespace
 
-std::string endpoint::text() const {
-  const bool v6 = host.find(':') != std::string::npos;
-  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
-
 result<target> parse_uri(std::string_view uri) {
   target to;
   if (!take_scheme(uri, to.tls)) return bad("it begins with neither amqp:// nor amqps://");
@@ -135,13 +76,7 @@ result<target> parse_uri(std::string_view uri) {
   std::string_view vhost;
   const std::string_view authority = split(address, '/', vhost);
   if (auto parsed = parse_authority(to, authority); !parsed) return fail(std::move(parsed).error());
-  if (authority.size() < address.size()) {
-    const auto decoded = decode(vhost);
-    if (!decoded) return bad("a vhost with a broken % escape");
-    if (vhost.find('/') != std::string_view::npos) return bad("a '/' inside the vhost is written %2F");
-    if (decoded->size() > 255) return bad("the vhost is longer than 255 bytes");
-    if (!decoded->empty()) to.vhost = *decoded;
-  }
+  if (auto parsed = parse_vhost(to, vhost); !parsed) return fail(std::move(parsed).error());
   while (!query.empty()) {
     if (auto parsed = parse_option(to, split(query, '&', query)); !parsed) return fail(std::move(parsed).error());
   }
@@ -151,10 +86,8 @@ result<target> parse_uri(std::string_view uri) {
 std::string describe_uri(std::string_view uri) {
   const auto parsed = parse_uri(uri);
   if (!parsed) return "rabbitmq";
-  std::string text = parsed->tls ? "amqps://" : "amqp://";
-  for (std::size_t i = 0; i < parsed->hosts.size(); ++i)
-    text += (i == 0 ? "" : ",") + parsed->hosts[i].text();
-  return text + "/" + (parsed->vhost == "/" ? "" : parsed->vhost);
+  const std::string hosts = net::describe_hosts(parsed->tls ? "amqps" : "amqp", parsed->hosts);
+  return hosts + "/" + (parsed->vhost == "/" ? "" : parsed->vhost);
 }
 
 } // namespace millrace::rabbitmq::detail

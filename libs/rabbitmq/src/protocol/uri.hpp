@@ -1,9 +1,9 @@
 #pragma once
 
 #include <millrace/error.hpp>
+#include <millrace/net/authority.hpp>
 #include <millrace/runtime.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,15 +11,9 @@
 
 namespace millrace::rabbitmq::detail {
 
-struct endpoint {
-  std::string host;
-  std::uint16_t port = 5672;
-  [[nodiscard]] std::string text() const;
-};
-
 /// A parsed `amqp[s]://` address. Holds credentials: never print it whole.
 struct target {
-  std::vector<endpoint> hosts;
+  std::vector<net::endpoint> hosts;
   std::string user = "guest";
   std::string password = "guest";
   std::string vhost = "/";

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "protocol/frame.hpp"
-#include "transport/transport.hpp"
 
+#include <millrace/net/transport.hpp>
 #include <millrace/rabbitmq/errors.hpp>
 #include <millrace/rabbitmq/options.hpp>
 #include <millrace/runtime.hpp>
@@ -31,7 +31,7 @@ struct channel_gate {
 /// them. The I/O thread takes all bytes at once, so that many publishes and acks are one write.
 class link {
  public:
-  link(runtime& rt, broker_settings s, std::shared_ptr<transport> io)
+  link(runtime& rt, broker_settings s, std::shared_ptr<net::transport> io)
       : clock(rt), settings(std::move(s)), io_(std::move(io)) {}
   link(const link&) = delete;
   link& operator=(const link&) = delete;
@@ -62,7 +62,7 @@ class link {
   [[nodiscard]] std::vector<command> end() noexcept;
 
  private:
-  std::shared_ptr<transport> io_;
+  std::shared_ptr<net::transport> io_;
   std::vector<command> commands_;
   bool ended_ = false;
 };

@@ -171,20 +171,23 @@ void session::finish_turn() noexcept {
 }
 
 void session::flush() noexcept {
-  if (write_busy_) return; // looks again when it is written
-  {
-    const std::scoped_lock lock(link_->mutex);
-    if (link_->out.empty()) {
-      link_->flush_promised = false;
-      return;
-    }
-    writing_.clear();
-    std::swap(writing_, link_->out);
-    link_->flush_promised = true;
+  bool written = false;
+  while (!write_busy_ && take_output()) { // else looks again when it is written
+    sent_ = true;
+    written = io_->write(writing_);
+    write_busy_ = !written;
   }
-  write_busy_ = true;
-  sent_ = true;
-  io_->write(writing_);
+  if (written) pump_lanes(false);
+}
+
+/// Moves what is to be written where nobody else writes. False: there is nothing, and whoever has something wakes us.
+bool session::take_output() noexcept {
+  const std::scoped_lock lock(link_->mutex);
+  link_->flush_promised = !link_->out.empty();
+  if (link_->out.empty()) return false;
+  writing_.clear();
+  std::swap(writing_, link_->out);
+  return true;
 }
 
 void session::on_written() noexcept {

@@ -1,13 +1,14 @@
 #pragma once
 
+#include "protocol/uri.hpp"
 #include "session/backoff.hpp"
 #include "session/channel_table.hpp"
 #include "session/consumer.hpp"
 #include "session/handshake.hpp"
 #include "session/lane.hpp"
 #include "session/link.hpp"
-#include "transport/transport.hpp"
 
+#include <millrace/net/transport.hpp>
 #include <millrace/task.hpp>
 
 #include <memory>
@@ -27,9 +28,9 @@ class plain_lane final : public lane {
 
 /// The I/O side of a connection: dials, shakes hands, hands frames to channels, keeps the heartbeat, and restores all
 /// of it after a loss. It knows no socket, only a transport, and no clock but the runtime's.
-class session final : public transport_listener {
+class session final : public net::transport_listener {
  public:
-  session(std::shared_ptr<link> shared, std::shared_ptr<transport> io, target to);
+  session(std::shared_ptr<link> shared, std::shared_ptr<net::transport> io, target to);
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -66,7 +67,7 @@ class session final : public transport_listener {
   void on_connected() noexcept override;
   std::size_t on_bytes(std::string_view input) noexcept override;
   void on_written() noexcept override;
-  void on_lost(error why) noexcept override;
+  void on_lost(std::string why) noexcept override;
   void on_wake() noexcept override;
 
  private:
@@ -83,6 +84,7 @@ class session final : public transport_listener {
   void on_blocked(const std::string* reason);
   void finish_turn() noexcept;
   void flush() noexcept;
+  [[nodiscard]] bool take_output() noexcept;
   void pump_lanes(bool all) noexcept;
 
   // session_dial.cpp: the connection's life
@@ -104,7 +106,7 @@ class session final : public transport_listener {
   void disarm_alarm() noexcept;
 
   std::shared_ptr<link> link_;
-  std::shared_ptr<transport> io_;
+  std::shared_ptr<net::transport> io_;
   target target_;
   handshake_machine handshake_;
   channel_table channels_;

@@ -27,7 +27,7 @@ handshake_config config_of(const target& to, const broker_settings& settings) {
 
 } // namespace
 
-session::session(std::shared_ptr<link> shared, std::shared_ptr<transport> io, target to)
+session::session(std::shared_ptr<link> shared, std::shared_ptr<net::transport> io, target to)
     : link_(std::move(shared)), io_(std::move(io)), target_(std::move(to)),
       handshake_(config_of(target_, link_->settings)), plain_(std::make_shared<plain_lane>(link_)),
       backoff_(link_->settings.backoff_first, link_->settings.backoff_most, std::random_device{}()), alarm_(*this) {
@@ -126,7 +126,8 @@ void session::not_prepared(std::uint16_t code, std::string_view text) {
   }
 }
 
-void session::on_lost(error why) noexcept {
+void session::on_lost(std::string said) noexcept {
+  error why(errc::connect, std::move(said));
   if (state_ == state::shaking) why = handshake_.lost(why);
   if (state_ == state::dialling || state_ == state::shaking || state_ == state::preparing)
     attempt_failed(std::move(why));

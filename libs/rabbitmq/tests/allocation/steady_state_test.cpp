@@ -23,15 +23,17 @@ using test_support::acking_sink;
 using test_support::resident_kib;
 
 /// A server that says what it is told to, and takes everything.
-class canned_server final : public wire::transport {
+class canned_server final : public net::transport {
  public:
-  void start(wire::transport_listener& to) override { listener_ = &to; }
+  void start(net::transport_listener& to) override { listener_ = &to; }
   void stop() noexcept override {}
   void wake() noexcept override { woken_ = true; }
-  void dial(const wire::endpoint& /*to*/) noexcept override { dialled_ = true; }
-  void write(std::string_view bytes) noexcept override {
+  void dial(const net::endpoint& /*to*/) noexcept override { dialled_ = true; }
+  bool may_run_handlers() const noexcept override { return true; }
+  bool write(std::string_view bytes) noexcept override {
     written += bytes.size();
     writing_ = true;
+    return false;
   }
   void drop() noexcept override {}
 
@@ -50,7 +52,7 @@ class canned_server final : public wire::transport {
   std::size_t written = 0;
 
  private:
-  wire::transport_listener* listener_ = nullptr;
+  net::transport_listener* listener_ = nullptr;
   bool dialled_ = false;
   bool writing_ = false;
   bool woken_ = false;

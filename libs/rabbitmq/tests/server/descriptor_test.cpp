@@ -87,7 +87,7 @@ TEST(rabbitmq_descriptors, a_delivery_limit_buries_after_that_many_returns) {
 TEST(rabbitmq_descriptors, properties_of_one_message_arrive) {
   client c;
   const std::string name = fresh_name("properties");
-  script reader(detail::make_asio_transport(nullptr), live_server::shared().url(), name);
+  script reader(net::make_tcp_transport(nullptr, detail::read_room), live_server::shared().url(), name);
   detail::queue_flags gone_with_us;
   gone_with_us.exclusive = true;
   reader.open(1).queue(1, "", gone_with_us, {}).consume(1, "");

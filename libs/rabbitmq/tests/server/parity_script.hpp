@@ -14,7 +14,7 @@ namespace millrace::rabbitmq::testing {
 /// has; it is taken out of the transcript.
 class script {
  public:
-  script(std::shared_ptr<detail::transport> io, const std::string& uri, std::string prefix)
+  script(std::shared_ptr<net::transport> io, const std::string& uri, std::string prefix)
       : client_(std::move(io), uri), prefix_(std::move(prefix)) {}
 
   script& open(std::uint16_t channel) {

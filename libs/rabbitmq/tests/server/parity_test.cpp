@@ -18,7 +18,8 @@ using detail::method;
 using play = void (*)(script& s);
 
 std::vector<std::string> on_the_server(play scenario) {
-  script s(detail::make_asio_transport(nullptr), live_server::shared().url(), fresh_name("parity") + ".");
+  script s(net::make_tcp_transport(nullptr, detail::read_room), live_server::shared().url(),
+           fresh_name("parity") + ".");
   scenario(s);
   return s.transcript();
 }

@@ -131,7 +131,7 @@ std::string describe(method what, detail::reader& args) {
 
 } // namespace
 
-raw_client::raw_client(std::shared_ptr<detail::transport> io, const std::string& uri)
+raw_client::raw_client(std::shared_ptr<net::transport> io, const std::string& uri)
     : io_(std::move(io)), to_(*detail::parse_uri(uri)) {
   io_->start(*this);
   io_->wake(); // dials
@@ -158,7 +158,7 @@ void raw_client::on_written() noexcept {
   flush();
 }
 
-void raw_client::on_lost(error /*why*/) noexcept {
+void raw_client::on_lost(std::string /*why*/) noexcept {
   const std::scoped_lock lock(mutex_);
   line("lost");
 }
@@ -166,8 +166,7 @@ void raw_client::on_lost(error /*why*/) noexcept {
 void raw_client::flush() {
   if (busy_ || out_.empty()) return;
   writing_ = std::exchange(out_, {});
-  busy_ = true;
-  io_->write(writing_);
+  busy_ = !io_->write(writing_);
 }
 
 std::size_t raw_client::on_bytes(std::string_view input) noexcept {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "protocol/method.hpp"
-#include "transport/transport.hpp"
+#include "protocol/uri.hpp"
+
+#include <millrace/net/transport.hpp>
 
 #include <condition_variable>
 #include <functional>
@@ -15,9 +17,9 @@ namespace millrace::rabbitmq::testing {
 
 /// A client of a few lines, over a transport: sends frames as they are and writes down, a line each, what comes back.
 /// What differs from run to run (names that the server makes up, times) is left out of the lines.
-class raw_client final : public detail::transport_listener {
+class raw_client final : public net::transport_listener {
  public:
-  raw_client(std::shared_ptr<detail::transport> io, const std::string& uri);
+  raw_client(std::shared_ptr<net::transport> io, const std::string& uri);
   ~raw_client();
 
   using build = std::function<void(std::string& out)>;
@@ -31,7 +33,7 @@ class raw_client final : public detail::transport_listener {
   void on_connected() noexcept override;
   std::size_t on_bytes(std::string_view input) noexcept override;
   void on_written() noexcept override;
-  void on_lost(error why) noexcept override;
+  void on_lost(std::string why) noexcept override;
   void on_wake() noexcept override;
 
  private:
@@ -43,7 +45,7 @@ class raw_client final : public detail::transport_listener {
   void wait_for(std::size_t lines);
   void flush();
 
-  std::shared_ptr<detail::transport> io_;
+  std::shared_ptr<net::transport> io_;
   detail::target to_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -121,20 +121,20 @@ void scripted_server::wake() noexcept {
   later([this] { listener_->on_wake(); });
 }
 
-void scripted_server::dial(const wire::endpoint& to) noexcept {
+void scripted_server::dial(const net::endpoint& to) noexcept {
   dialled.push_back(to.text());
   from_client_.clear();
   to_client_.clear();
   greeted_ = false;
   later([this, mine = ++connection_] {
     if (mine != connection_) return;
-    if (refuse_dials) return listener_->on_lost(error(errc::connect, "connect: Connection refused"));
+    if (refuse_dials) return listener_->on_lost("connect: Connection refused");
     connected_ = true;
     listener_->on_connected();
   });
 }
 
-void scripted_server::write(std::string_view bytes) noexcept {
+bool scripted_server::write(std::string_view bytes) noexcept {
   ++writes;
   from_client_.append(bytes);
   later([this, mine = connection_] {
@@ -163,6 +163,7 @@ void scripted_server::write(std::string_view bytes) noexcept {
     listener_->on_written();
     if (!out.empty()) say(std::move(out));
   });
+  return false;
 }
 
 void scripted_server::on_client_frame(const wire::frame& f, std::string& out) {
@@ -251,7 +252,7 @@ void scripted_server::deliver(std::uint16_t channel, std::uint64_t tag, std::str
 void scripted_server::vanish() {
   connected_ = false;
   later([this, mine = ++connection_] {
-    if (mine == connection_) listener_->on_lost(error(errc::connect, "read: End of file"));
+    if (mine == connection_) listener_->on_lost("read: End of file");
   });
 }
 

@@ -2,8 +2,8 @@
 
 #include "protocol/content.hpp"
 #include "protocol/method.hpp"
-#include "transport/transport.hpp"
 
+#include <millrace/net/transport.hpp>
 #include <millrace/runtime.hpp>
 
 #include <functional>
@@ -21,15 +21,16 @@ std::string describe_method(std::uint16_t channel, wire::method what, std::strin
 
 /// A transport and the server behind it, scripted: it answers what a server would, records every frame, and can refuse
 /// or vanish at any of them. All on the test's runtime.
-class scripted_server final : public wire::transport, public std::enable_shared_from_this<scripted_server> {
+class scripted_server final : public net::transport, public std::enable_shared_from_this<scripted_server> {
  public:
   explicit scripted_server(runtime& rt) : runtime_(&rt) {}
 
-  void start(wire::transport_listener& to) override { listener_ = &to; }
+  void start(net::transport_listener& to) override { listener_ = &to; }
   void stop() noexcept override { stopped_ = true; }
   void wake() noexcept override;
-  void dial(const wire::endpoint& to) noexcept override;
-  void write(std::string_view bytes) noexcept override;
+  void dial(const net::endpoint& to) noexcept override;
+  [[nodiscard]] bool may_run_handlers() const noexcept override { return true; }
+  bool write(std::string_view bytes) noexcept override;
   void drop() noexcept override { connected_ = false, ++connection_; }
 
   /// The methods that came, in order; content is not listed.
@@ -61,7 +62,7 @@ class scripted_server final : public wire::transport, public std::enable_shared_
   void usual_answer(std::uint16_t channel, wire::method what, std::string& out);
 
   runtime* runtime_;
-  wire::transport_listener* listener_ = nullptr;
+  net::transport_listener* listener_ = nullptr;
   std::string from_client_;
   std::string to_client_;
   bool greeted_ = false;

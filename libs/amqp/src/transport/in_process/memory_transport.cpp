@@ -13,11 +13,11 @@ namespace millrace::amqp::detail {
 namespace {
 
 /// Turns never overlap; each is one job of the runtime, and goes on until both sides have nothing to say.
-class memory_transport final : public transport, public std::enable_shared_from_this<memory_transport> {
+class memory_transport final : public net::transport, public std::enable_shared_from_this<memory_transport> {
  public:
   memory_transport(runtime& rt, find_peer find) : runtime_(&rt), find_(std::move(find)), job_(*this) {}
 
-  void start(transport_listener& to) override { listener_ = &to; }
+  void start(net::transport_listener& to) override { listener_ = &to; }
 
   void stop() noexcept override {
     const std::scoped_lock lock(turn_);
@@ -32,7 +32,7 @@ class memory_transport final : public transport, public std::enable_shared_from_
 
   [[nodiscard]] bool may_run_handlers() const noexcept override { return false; }
 
-  void dial(const endpoint& to) noexcept override {
+  void dial(const net::endpoint& to) noexcept override {
     peer_ = find_(to);
     dialled_ = true;
     writing_ = {};
@@ -80,17 +80,17 @@ class memory_transport final : public transport, public std::enable_shared_from_
     }
     output_.clear();
     peer_->output(output_);
-    if (!output_.empty()) return listener_->on_bytes(output_), true;
+    if (!output_.empty()) return (void)listener_->on_bytes(output_), true;
     if (!peer_->is_gone()) return false;
     drop();
-    return listener_->on_lost(error(errc::connect, "the peer hung up")), true;
+    return listener_->on_lost("the peer hung up"), true;
   }
 
   bool connect() noexcept {
     if (peer_)
       listener_->on_connected();
     else
-      listener_->on_lost(error(errc::connect, "nobody is there"));
+      listener_->on_lost("nobody is there");
     return true;
   }
 
@@ -102,7 +102,7 @@ class memory_transport final : public transport, public std::enable_shared_from_
   std::shared_ptr<memory_transport> self_;
   std::mutex turn_;
   // Guarded by the turn.
-  transport_listener* listener_ = nullptr;
+  net::transport_listener* listener_ = nullptr;
   std::unique_ptr<memory_peer> peer_;
   std::unique_ptr<memory_peer> dropped_; ///< freed when nobody is inside it
   bool dialled_ = false;
@@ -112,12 +112,12 @@ class memory_transport final : public transport, public std::enable_shared_from_
 
 } // namespace
 
-std::shared_ptr<transport> make_memory_transport(runtime& rt, find_peer find) {
+std::shared_ptr<net::transport> make_memory_transport(runtime& rt, find_peer find) {
   return std::make_shared<memory_transport>(rt, std::move(find));
 }
 
-std::shared_ptr<transport> make_local_transport(runtime& rt) {
-  return make_memory_transport(rt, [](const endpoint& /*to*/) { return std::make_unique<local_broker>(); });
+std::shared_ptr<net::transport> make_local_transport(runtime& rt) {
+  return make_memory_transport(rt, [](const net::endpoint& /*to*/) { return std::make_unique<local_broker>(); });
 }
 
 } // namespace millrace::amqp::detail

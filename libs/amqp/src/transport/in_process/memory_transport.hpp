@@ -1,7 +1,6 @@
 #pragma once
 
-#include "transport/transport.hpp"
-
+#include <millrace/net/transport.hpp>
 #include <millrace/runtime.hpp>
 
 #include <functional>
@@ -26,12 +25,12 @@ class memory_peer {
 };
 
 /// Who answers at an address; null: nobody.
-using find_peer = std::function<std::unique_ptr<memory_peer>(const endpoint&)>;
+using find_peer = std::function<std::unique_ptr<memory_peer>(const net::endpoint&)>;
 
 /// A connection inside this process: the same bytes as over a socket, and every step a job of the runtime.
-[[nodiscard]] std::shared_ptr<transport> make_memory_transport(runtime& rt, find_peer find);
+[[nodiscard]] std::shared_ptr<net::transport> make_memory_transport(runtime& rt, find_peer find);
 
 /// The same to a broker of its own.
-[[nodiscard]] std::shared_ptr<transport> make_local_transport(runtime& rt);
+[[nodiscard]] std::shared_ptr<net::transport> make_local_transport(runtime& rt);
 
 } // namespace millrace::amqp::detail

@@ -13,7 +13,7 @@ namespace {
 using in_process::server;
 
 /// The I/O thread is a job on the runtime: one at a time, and only where there is something to do.
-class in_process_transport final : public transport, private job {
+class in_process_transport final : public net::transport, private job {
  public:
   in_process_transport(runtime& rt, std::shared_ptr<server> to)
       : job([](job& j) noexcept { static_cast<in_process_transport&>(j).run_turn(); }), runtime_(&rt),
@@ -22,7 +22,7 @@ class in_process_transport final : public transport, private job {
 
   void keep(const std::shared_ptr<in_process_transport>& self) { self_ = self; }
 
-  void start(transport_listener& to) override { listener_ = &to; }
+  void start(net::transport_listener& to) override { listener_ = &to; }
 
   void stop() noexcept override {
     {
@@ -35,17 +35,20 @@ class in_process_transport final : public transport, private job {
 
   void wake() noexcept override { schedule(work::wake); }
 
-  void dial(const endpoint& /*to*/) noexcept override {
+  void dial(const net::endpoint& /*to*/) noexcept override {
     hang_up();
     connection_ = server_->connect([this] { schedule(work::read); });
     dialled_ = true;
     schedule(work::io);
   }
 
-  void write(std::string_view bytes) noexcept override {
+  [[nodiscard]] bool may_run_handlers() const noexcept override { return true; }
+
+  bool write(std::string_view bytes) noexcept override {
     writing_ = bytes;
     is_writing_ = true;
     schedule(work::io);
+    return false;
   }
 
   void drop() noexcept override { hang_up(); }
@@ -120,7 +123,7 @@ class in_process_transport final : public transport, private job {
   runtime* runtime_;
   std::shared_ptr<server> server_;
   std::weak_ptr<in_process_transport> self_;
-  transport_listener* listener_ = nullptr;
+  net::transport_listener* listener_ = nullptr;
 
   // Of the turn.
   server::id connection_ = 0;
@@ -140,7 +143,7 @@ class in_process_transport final : public transport, private job {
 
 } // namespace
 
-std::shared_ptr<transport> make_in_process_transport(runtime& rt, const std::string& address) {
+std::shared_ptr<net::transport> make_in_process_transport(runtime& rt, const std::string& address) {
   const auto made = std::make_shared<in_process_transport>(rt, server::at(rt, address));
   made->keep(made);
   return made;

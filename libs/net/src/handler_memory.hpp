@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <new>
 
-namespace millrace::rabbitmq::detail {
+namespace millrace::net {
 
 /// Room for one pending Asio handler, so that posting it allocates nothing. One at a time; what does not fit comes from
 /// the heap.
@@ -41,4 +41,4 @@ template <class T> class handler_allocator {
   handler_memory* memory_;
 };
 
-} // namespace millrace::rabbitmq::detail
+} // namespace millrace::net

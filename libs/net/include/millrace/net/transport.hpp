@@ -1,31 +1,33 @@
 #pragma once
 
-#include "protocol/url.hpp"
+#include <millrace/net/authority.hpp>
+#include <millrace/net/tls_options.hpp>
 
-#include <millrace/amqp/options.hpp>
-#include <millrace/error.hpp>
-
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 
-namespace millrace::amqp::detail {
+namespace millrace::net {
 
 /// Told by a transport, one call at a time.
 class transport_listener {
  public:
   virtual void on_connected() noexcept = 0;
-  virtual void on_bytes(std::string_view input) noexcept = 0;
+  /// Answers how many bytes were used; the rest comes again, with more behind it.
+  virtual std::size_t on_bytes(std::string_view input) noexcept = 0;
   /// What `write` was given is with the system now; told where `write` answered false.
   virtual void on_written() noexcept = 0;
   /// The dial failed, or the connection is gone. Not told after `drop`.
-  virtual void on_lost(error why) noexcept = 0;
+  virtual void on_lost(std::string why) noexcept = 0;
   virtual void on_wake() noexcept = 0;
 
  protected:
   ~transport_listener() = default;
 };
 
-/// The only place that touches a socket: one connection at a time, and the thread that serves it.
+/// The only place that touches a socket: one connection at a time, and the thread that serves it. A broker that runs in
+/// process has one without sockets.
 class transport {
  public:
   transport() = default;
@@ -51,7 +53,8 @@ class transport {
   virtual void drop() noexcept = 0;
 };
 
-/// TCP, or TLS where `tls` is given, on a thread of its own.
-[[nodiscard]] std::shared_ptr<transport> make_asio_transport(const tls_options* tls);
+/// TCP without Nagle's delay, or TLS where `tls` is given, on a thread of its own. `read_room` is the most bytes that
+/// `on_bytes` is given at once, so the longest piece that a protocol cannot use in parts.
+[[nodiscard]] std::shared_ptr<transport> make_tcp_transport(const tls_options* tls, std::size_t read_room);
 
-} // namespace millrace::amqp::detail
+} // namespace millrace::net
